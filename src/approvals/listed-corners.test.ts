@@ -23,9 +23,12 @@ test("what one command prints is what the next one gets, neither more nor less [
        nice rm -v outputs/a
        parallel rm ::: outputs/a
        { sh; } <<< 'rm outputs/a'
-       for x in temp outputs; do cd "$x" && rm a; done
+       for x in temp outputs; do (cd "$x" && rm a); done
+       if [ -e x ]; then x=temp; else x=outputs; fi; cd $x; rm a
        echo 'rm outputs/a' 1> temp/x; sh temp/x
-       echo 'rm outputs/a' > temp/s.sh; cp temp/s.sh outputs; sh outputs/s.sh`,
+       echo 'rm outputs/a' > temp/s.sh; cp temp/s.sh outputs; sh outputs/s.sh
+       echo "import os; os.remove('outputs/a')" | python3 -
+       echo 'rm outputs/a' > 1; sh 1`,
     ),
     ...linesOf(
       "",
@@ -35,7 +38,10 @@ test("what one command prints is what the next one gets, neither more nor less [
        nice rm -v temp/a
        parallel rm ::: temp/a
        while read f; do rm "$f"; done <<< temp/a
-       for x in temp temp/b; do cd "$x" && rm a; done`,
+       for x in temp temp/b; do (cd "$x" && rm a); done
+       echo 'temp/a outputs/b' | { read -p prompt x; rm "$x"; }
+       7z a -sdel temp/a.7z temp/x
+       f=$(mktemp --suffix .x); rm "$f"`,
     ),
   ]);
 });
@@ -48,7 +54,6 @@ test("code is followed into its templates, and a name that is taken out of a mod
       ["`${f({ a: 1 }, fs.rmSync('temp/a'))}`", ""],
       ["const { rm, x } = require('fs')\nrm(y)", "delete"],
       ["rm(y)", ""],
-      ["/ fs.rmSync('outputs/a')", "delete"],
       ["const d = fs.mkdtempSync('outputs/x')\nfs.rmSync(d, { recursive: true })", "delete"],
       ["const d = fs.mkdtempSync('temp/x')\nfs.rmSync(d, { recursive: true })", ""],
     ],
@@ -61,6 +66,9 @@ test("code is followed into its templates, and a name that is taken out of a mod
       ["from pathlib import Path\nf = Path('temp/a').unlink", ""],
       ["from pathlib import Path\nf = Path('outputs/a').unlink", "delete"],
       ["f = path_of_a_file.unlink", "delete"],
+      ["o.system('rm outputs/a')", "delete"],
+      ["o.system(y)", ""],
+      ["import runpy\nrunpy.run_path('/tmp/x.py')", "run_unseen"],
     ],
   );
 });
@@ -74,11 +82,13 @@ test("scripts that run scripts are read eleven deep, and one more is not read an
   assert.deepEqual([kindsAt(10), kindsAt(11)], [["delete rm outputs/a"], ["unreadable sh temp/11.sh"]]);
 });
 
-test("of a program that is too deep to be read the line is told where that begins [H1]", () => {
+test("of a program that is too deep to be read, or imports what it does not use, that line is told [H1]", () => {
   const deep = `y = ${"(".repeat(70)}1${")".repeat(70)}`;
   assert.deepEqual(codeFindings(`x = 1\n${deep}\nz = 2`, "python", judgedFacts), [
     { kind: "unreadable", action: "ask", risk: "high", layer: "default", what: deep },
   ]);
+  const [imported] = codeFindings("x = 1\nfrom shutil import rmtree\nz = 2", "python", judgedFacts);
+  assert.equal(imported?.what, "from shutil import rmtree");
 });
 
 test("a folder that goes into an archive is as much as the folder, and a line to another machine is a network [H1]", () => {
@@ -89,8 +99,9 @@ test("a folder that goes into an archive is as much as the folder, and a line to
       "7z a -sdel temp/a.7z outputs/x",
       "zip -d outputs/a.zip x",
       "openssl s_client -connect a.example:443",
+      "perl -MLWP::Simple -e 'getprint(\"http://a.example\")'",
     ]),
-    ["delete high", "delete high", "delete high", "delete medium", "network medium"],
+    ["delete high", "delete high", "delete high", "delete medium", "network medium", "network medium"],
   );
 });
 

@@ -82,6 +82,8 @@ export class Reader {
     this.language = language;
     this.#listener = listener;
     this.#closing = pairsOf(this.tokens);
+    const doubtful = this.tokens.find(({ isDoubtful }) => isDoubtful);
+    if (doubtful !== undefined) listener.lost(doubtful.at);
   }
 
   peek(ahead = 0): string {

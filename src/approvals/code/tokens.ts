@@ -6,6 +6,10 @@ export type Token = {
   readonly text: string;
   readonly at: number;
   readonly pieces?: readonly (string | { readonly code: string })[];
+  /** A bracket that closes the head of a statement: `if (…)`. */
+  readonly closesHead?: boolean | undefined;
+  /** It may be something else: what comes after it as well. */
+  readonly isDoubtful?: boolean | undefined;
 };
 
 /** Cuts a program into pieces, without comments. Takes a step for each character. */
@@ -13,6 +17,7 @@ export function tokensOf(code: string, language: Language): Token[] {
   const tokens: Token[] = [];
   const isPython = language === "python";
   let [at, depth] = [0, 0];
+  const heads: boolean[] = [];
   while (at < code.length) {
     const one = code[at] ?? "";
     const comment = commentEnd(code, at, isPython);
@@ -22,10 +27,11 @@ export function tokensOf(code: string, language: Language): Token[] {
       at += 1;
     } else if (/\s/.test(one) || one === "\\") at += 1;
     else {
-      const token = textAt(code, at, isPython) ?? patternAt(code, at, tokens.at(-1), isPython) ?? wordAt(code, at);
+      const token = textAt(code, at, isPython) ?? patternAt(code, at, tokens, isPython) ?? wordAt(code, at);
       if ("([{".includes(token.text[0] ?? " ") && token.kind === "sign") depth += 1;
       if (")]}".includes(token.text[0] ?? " ") && token.kind === "sign") depth = Math.max(0, depth - 1);
-      tokens.push(token);
+      if (token.text === "(") heads.push(isHead(tokens.at(-1), tokens.at(-2)));
+      tokens.push(token.text === ")" ? { ...token, closesHead: heads.pop() } : token);
       at = token.end;
     }
   }
@@ -47,13 +53,39 @@ function commentEnd(code: string, at: number, isPython: boolean): number | undef
 const pattern = /\/(?![*/])(?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
 
 /** Where no number can end, a slash begins a regular expression: a value like any other. */
-function patternAt(code: string, at: number, last: Token | undefined, isPython: boolean): Read | undefined {
-  const isAfterValue = last !== undefined && (last.kind === "sign" ? /[)\]}]/.test(last.text) : last.kind !== "end");
-  if (isPython || code[at] !== "/" || (isAfterValue && !/^(return|typeof|case|in|of)$/.test(last.text)))
-    return undefined;
+function patternAt(code: string, at: number, tokens: readonly Token[], isPython: boolean): Read | undefined {
+  const meaning = isPython || code[at] !== "/" ? "divides" : slashAfter(tokens);
+  if (meaning === "divides") return undefined;
   pattern.lastIndex = at;
   const found = pattern.exec(code)?.[0];
-  return found === undefined ? undefined : { kind: "number", text: "0", at, end: at + found.length };
+  if (found === undefined) return undefined;
+  return { kind: "number", text: "0", at, end: at + found.length, isDoubtful: meaning === "doubtful" };
+}
+
+/** Words that a value follows, and those that may as well be names of values. */
+const opensValue = /^(return|typeof|case|in|else|do|throw|void|delete|new|instanceof)$/;
+const maybeName = /^(of|yield|await)$/;
+
+/** A line that begins with a slash goes on with the line before it. */
+function slashAfter(tokens: readonly Token[]): "divides" | "begins" | "doubtful" {
+  const place = tokens.findLastIndex(({ kind, text }) => kind !== "end" || text !== "\n");
+  const [before, last] = [tokens[place - 1], tokens[place]];
+  if (last === undefined || last.kind === "end") return "begins";
+  if (last.kind === "name") {
+    if (before?.text === "." || !(opensValue.test(last.text) || maybeName.test(last.text))) return "divides";
+    return maybeName.test(last.text) ? "doubtful" : "begins";
+  }
+  // The end of a block, or of an object.
+  if (last.text === "}") return "doubtful";
+  const isCounting = /[+-]/.test(last.text) && before?.text === last.text && before.at === last.at - 1;
+  const isValue = last.kind !== "sign" || last.text === "]" || (last.text === ")" && last.closesHead !== true);
+  return isValue || isCounting ? "divides" : "begins";
+}
+
+/** `if (`, `for await (`; a method may have such a name. */
+function isHead(last: Token | undefined, before: Token | undefined): boolean {
+  if (last?.text === "await") return before?.text === "for";
+  return /^(if|while|for|with)$/.test(last?.text ?? "") && before?.text !== ".";
 }
 
 const wordPattern = /[\p{L}_$][\p{L}\p{N}_$]*|\d[\w.]*|\*\*|=>|[=!<>]=+|:=|\?\.(?!\d)|&&|\|\||[\s\S]/uy;

@@ -351,12 +351,12 @@ function asWord({ text, name, value, pos, end }: Assignment): Word {
 
 function runReadings(scene: Scene, readings: readonly (readonly string[])[], run: Run, what: string): Stream {
   scene.steps += readings.length - 1;
-  const states = readings.map((argv, at) => {
-    const state = at === 0 ? run.state : fork(run.state);
-    return { state, stream: argv.length === 0 ? emptyStream : scene.call(argv, { ...run, state }, what) };
-  });
-  for (const { state } of states) if (state !== run.state) join(run.state, state);
-  const [first = emptyStream, ...others] = states.map(({ stream }) => stream);
+  // Each begins where all of them do: what the first one changes is not yet so for the next.
+  const states = readings.map((_, at) => (at === 0 ? run.state : fork(run.state)));
+  const [first = emptyStream, ...others] = readings.map((argv, at) =>
+    argv.length === 0 ? emptyStream : scene.call(argv, { ...run, state: states[at] ?? run.state }, what),
+  );
+  for (const state of states) if (state !== run.state) join(run.state, state);
   return others.reduce((all, stream) => ({ ...follow(all, stream), text: undefined }), first);
 }
 
