@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
+import { decidedOn } from "./decision-record.ts";
 import { emptySpending, noteSpending } from "./fold-budget.ts";
 import { foldHistory, insertEvents } from "./history.ts";
 
@@ -24,6 +25,83 @@ test("a turn knows that its newest answer was cut, what its calls are, and how i
   const { turn } = after(step(1), answer(1, ["x"]), { type: "call.started", call: "x", class: "unsafe", attempt: 2 });
   assert.deepEqual(turn?.calls[0]?.started, { class: "unsafe", attempt: 2 });
   assert.deepEqual(after(ended("failed")).lastTurn, { turn: 1, outcome: "failed" });
+});
+
+test("a turn begins anew with what its message asks for, and calls and counts are kept as they came [L2][L5]", () => {
+  const { turn, counted } = foldHistory(numbered([said({ slot: "reasoning" }), started]));
+  const { message, ...fresh } = turn ?? assert.fail();
+  assert.deepEqual(fresh, {
+    ...{ turn: 1, startedAt: 0, epoch: 1, recoveries: 0, cancelAsked: false, step: 0, attempt: 0, failures: 0 },
+    ...{ isStepOpen: false, isCut: false, isFinal: false, compactions: 0, isOverflown: false, isStuck: false },
+    ...{ slot: "reasoning", model: undefined, hasImages: false, calls: [], finished: [] },
+  });
+  assert.deepEqual([message.id, counted], ["a", undefined]);
+  const asked = [step(1), answer(1, ["x"]), { type: "decision.asked", turn: 1, id: "d", call: "x", tool: "look" }];
+  const open = after(...(asked.map((event) => ({ kind: "approval", ...event })) as NewEvent[]));
+  assert.equal(open.turn?.calls[0]?.decision?.asked.id, "d");
+  assert.deepEqual(open.counted, { usage: { input: 10, output: 1 }, estimated: false, messages: 2 });
+  assert.deepEqual(after(step(1), answer(1, ["x"]), result("x")).turn?.finished, [
+    { name: "look", arguments: "{}", text: "x" },
+  ]);
+});
+
+test("room that was made is counted once the provider refused, but for what a person or the agent wanted [Z2]", () => {
+  const made = (more: object = {}): NewEvent => ({
+    ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
+    ...more,
+  });
+  const refused: NewEvent = {
+    ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "context_overflow" },
+    failure: { code: "x", params: {} },
+  };
+  const seen = (...events: readonly NewEvent[]) => {
+    const { turn } = after(step(1), ...events);
+    return [turn?.isOverflown, turn?.compactions];
+  };
+  assert.deepEqual(
+    [seen(refused), seen(refused, made()), seen(refused, made({ by: "tool" })), seen(made({ by: "person" }), made())],
+    [
+      [true, 0],
+      [false, 1],
+      [false, 0],
+      [false, 1],
+    ],
+  );
+  // What came later than the summary stays behind it.
+  assert.deepEqual(
+    after(made({ summary: "before" })).messages.map(({ text }) => text),
+    ["before", "go"],
+  );
+});
+
+test("after a turn that was given another history, what was counted before it counts again [C1][Z1]", () => {
+  const second = { id: "b", instead: [{ role: "user", text: "given" }] };
+  const { counted } = after(
+    ...[step(1), answer(1, []), ended(), said(second)],
+    ...([{ type: "turn.started", turn: 2, message: "b", epoch: 1 }, step(1)] as const),
+    { ...answer(1, []), usage: { input: 99, output: 9 } } as NewEvent,
+    { type: "turn.finished", turn: 2, outcome: "done" },
+  );
+  assert.deepEqual(counted, { usage: { input: 10, output: 1 }, estimated: false, messages: 2 });
+});
+
+test("what others wrote into a message of the user is kept apart from the user's own words [Z3][R1]", () => {
+  const lineOf = (more: object) => foldHistory(numbered([said({ text: "/sum\n\n a page \n", ...more }), started])).said;
+  assert.deepEqual(lineOf({ own: 4, untrusted: true }), [{ seq: 2, text: "/sum", rest: "a page" }]);
+  assert.deepEqual(lineOf({ own: 4 }), [{ seq: 2, text: "/sum" }]);
+});
+
+test("a decision is about the edited arguments, those that were shown, or the question [H2]", () => {
+  const asked = { type: "decision.asked", turn: 1, id: "d", call: "x", kind: "approval", tool: "pay" } as const;
+  assert.deepEqual(
+    [
+      decidedOn({ ...asked, arguments: "5" }, { arguments: "4" }),
+      decidedOn({ ...asked, arguments: "5" }, {}),
+      decidedOn({ ...asked, question: "Which?" }, {}),
+      decidedOn(asked, {}),
+    ],
+    ["4", "5", "Which?", ""],
+  );
 });
 
 test("a turn has images from its message, from one that joins or from a result, and not without [Z1][T1]", () => {
