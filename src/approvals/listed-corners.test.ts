@@ -75,7 +75,10 @@ test("code is followed into its templates, and a name that is taken out of a mod
 
 test("scripts that run scripts are read eleven deep, and one more is not read any more [H1]", () => {
   const kindsAt = (deep: number) => {
-    const scripts = Array.from({ length: deep }, (_, at): [string, string] => [`temp/${at}.sh`, `sh temp/${at + 1}.sh`]);
+    const scripts = Array.from({ length: deep }, (_, at): [string, string] => [
+      `temp/${at}.sh`,
+      `sh temp/${at + 1}.sh`,
+    ]);
     const facts = { ...judgedFacts, scripts: new Map([...scripts, [`temp/${deep}.sh`, "rm outputs/a"]]) };
     return commandFindings("sh temp/0.sh", facts, safe).map(({ kind, what }) => `${kind} ${what}`);
   };
