@@ -69,6 +69,18 @@ test("whoever is told no hears what forbids it, and not what would only have ask
   );
 });
 
+test("where a rule stands is told to who is told no, and not to who is only asked [H1]", () => {
+  const reasonOf = (action: "ask" | "deny") => {
+    const pattern = { pattern: "all", action, risk: "low", reason: "Not all.", source: "rules.yaml:3" } as const;
+    const rules = { ...defaultRules, global: { ...defaultRules.global, patterns: [pattern] } };
+    return openApprovals({ rules, checkers: [] }).judge(callOf("send", { to: "all" }), inSandbox, []).reason;
+  };
+  assert.deepEqual([reasonOf("ask"), reasonOf("deny")], ["Not all", "Not all (rules.yaml:3)"]);
+  const none = { ...defaultRules, global: { ...defaultRules.global, defaultAction: "deny" as const } };
+  const { verdict, reason } = openApprovals({ rules: none, checkers: [] }).judge(callOf("send", {}), inSandbox, []);
+  assert.deepEqual([verdict, reason.includes("undefined")], ["deny", false]);
+});
+
 test("what a rule allows is told with the rule's own words, or with where it stands [H1]", () => {
   const told = (reason?: string) => {
     const pattern = { pattern: "all", action: "allow", risk: "medium", reason, source: "rules.yaml:3" } as const;

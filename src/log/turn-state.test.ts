@@ -174,6 +174,18 @@ test("while nothing runs time costs nothing, also after a call has its result [A
   ];
   for (const [index, [at, event]] of timed.entries()) noteSpending(spending, { ...event, seq: index + 1, at });
   assert.equal(spending.spent.ms, 10 + 5 + 3);
+  // A turn that ends in the middle of a step leaves nothing running behind.
+  for (const [index, [at, event]] of (
+    [
+      [300, started],
+      [300, step(1)],
+      [304, ended()],
+      [400, started],
+      [450, step(1)],
+    ] as const
+  ).entries())
+    noteSpending(spending, { ...event, seq: index + 20, at });
+  assert.equal(spending.spent.ms, 10 + 5 + 3 + 4);
 });
 
 test("whatever others may append at any time is taken in afterwards, and nothing of a turn of its own is [L2]", () => {
