@@ -54,3 +54,13 @@ test("a caller is the same one with a zone or in the other spelling, and all add
   };
   assert.deepEqual(Object.fromEntries(Object.keys(places).map((address) => [address, networkOf(address)])), places);
 });
+
+test("behind proxies alone the farthest of them is the caller, and of a connection that is gone nobody knows whether it was of here [C6]", () => {
+  assert.equal(arrived({ "x-forwarded-for": "10.0.0.9, 10.0.0.8" }).address, "10.0.0.9");
+  assert.equal(arrived({ "x-forwarded-for": "[2001:db8::1]:443, 10.1.1.1:80" }).address, "2001:db8::1");
+  assert.equal(arrived({ "x-forwarded-for": "192.0.2.7" }).isVeiled, false, "who calls is told");
+  const read = openArrivals([]);
+  const isFromHere = (door: Parameters<typeof read>[1]) => read(new Request("http://inner/"), door).isFromHere;
+  assert.deepEqual([isFromHere({}), isFromHere({ door: "tcp" })], [true, false]);
+  assert.deepEqual([isFromHere({ door: "tcp", address: "::1" }), isFromHere({ door: "tcp", address: "::2" })], [true, false]);
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogEvent } from "../protocol/events.ts";
-import { type Attempts, attemptAfter, noteAttempt } from "./attempt.ts";
+import { type Attempts, attemptAfter, isSameAttempt, noteAttempt } from "./attempt.ts";
 
 const [first, second] = [
   { turn: 1, step: 1, attempt: 1 },
@@ -41,4 +41,10 @@ test("what helpers write ends with each of their answers, and all of it with the
   for (const type of ["turn.finished", "rewound"] as const) assert.deepEqual(after(event(type)), {}, type);
   for (const type of ["message.assistant", "step.failed", "step.started"] as const)
     assert.deepEqual(after(event(type)), { a: first, b: first }, `${type} of the main one`);
+});
+
+test("text belongs to one try at one step of one turn, and to no other [C3]", () => {
+  const others = [{ turn: 2 }, { step: 2 }, { attempt: 2 }];
+  assert.ok(isSameAttempt(first, { ...first }));
+  for (const other of others) assert.equal(isSameAttempt(first, { ...first, ...other }), false, JSON.stringify(other));
 });

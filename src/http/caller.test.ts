@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDatabase } from "../../test/world/database.ts";
+import { systemIds } from "../base/ids.ts";
 import { ConversationId, localOwner, OwnerId } from "../protocol/ids.ts";
 import { isOwnSession } from "../protocol/session-names.ts";
-import { callerNamed, callerOf, languageWanted, type Named, type NamedBy } from "./caller.ts";
+import { callerNamed, callerOf, languageWanted, type Named, type NamedBy, requestIdOf } from "./caller.ts";
 
 const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
 
@@ -86,4 +87,26 @@ test("a conversation names its user where it is one's alone, and nobody where tw
   );
   assert.equal(await caller("of-ann", { actsAs: bob }), bob);
   assert.equal(await caller("of-ann", { executionId: "none" }), "ann");
+});
+
+test("an execution names its user, unless the conversation beside it is another one's [S7]", async () => {
+  const owners = { "of-ann": [ann], "of-bob": [bob] };
+  const storage = {
+    ownersOfConversation: async (id: string) => Object.entries(owners).flatMap(([known, of]) => (known === id ? of : [])),
+    ownerOfExecution: async (id: string) => (id === "ran" ? ann : undefined),
+  };
+  const caller = async (executionId: string, conversationId?: string) => {
+    const found = await callerOf({ storage }, { caller: { signedIn: undefined }, executionId, conversationId });
+    return found.ok ? found.value : found.failure.code;
+  };
+  assert.deepEqual([await caller("ran"), await caller("none"), await caller("ran", "of-bob")], ["ann", "local", "local"]);
+});
+
+test("an id that a caller gives its request is kept up to 64 characters, and one is made where there is none [C7]", () => {
+  const ids = { ...systemIds, uuid: () => "made" };
+  const given = ["x".repeat(64), "x".repeat(65), "", undefined];
+  assert.deepEqual(
+    given.map((id) => requestIdOf(id, ids)),
+    ["x".repeat(64), "made", "made", "made"],
+  );
 });
