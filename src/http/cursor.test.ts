@@ -69,3 +69,36 @@ test("what is said in another attempt is new to a reader, and the place of the a
   assert.deepEqual(heard(place.pass({ frame: "caught_up", head: 7 })), [["7~1.2.2.t4", "caught_up"]]);
   assert.deepEqual(heard(place.pass({ frame: "ping" })), [[undefined, "ping"]]);
 });
+
+test("of what helpers write a reader gets each word once, thoughts and words apart, and all of another attempt [C3][A2]", () => {
+  const place = at("3");
+  const said = (text: string, of: object = {}) =>
+    heard(place.pass({ frame: "delta", ...attempt, kind: "text", offset: 0, agent: "a", text, ...of })).map(
+      ([, piece]) => piece,
+    );
+  assert.deepEqual(said("one"), [[0, "one"]]);
+  assert.deepEqual(said("why", { kind: "reasoning" }), [[0, "why"]]);
+  assert.deepEqual(said("one two"), [[3, " two"]], "though it thought meanwhile");
+  assert.deepEqual(said("why not", { kind: "reasoning" }), [[3, " not"]]);
+  assert.deepEqual(said("one", { agent: "b" }), [[0, "one"]], "another one's words are its own");
+  assert.deepEqual(said("anew", { attempt: 2 }), [[0, "anew"]]);
+  assert.equal(place.cursor(), "3", "who comes back gets these from their beginning");
+});
+
+test("which answer each helper is writing follows from what a reader has of the log [C3][A2]", () => {
+  const start = readCursor("3");
+  assert.ok(start !== undefined);
+  const place = openPlace(start, undefined, new Map([["b", attempt]]));
+  const logged = (type: LogEvent["type"], of: object) =>
+    place.pass({ frame: "event", event: { type, seq: 4, at: 1, ...attempt, ...of } as LogEvent });
+  logged("step.started", { agent: "a" });
+  assert.deepEqual([place.open("a"), place.open("b"), place.open()], [attempt, attempt, undefined]);
+  logged("message.assistant", { agent: "b" });
+  assert.deepEqual([place.open("a"), place.open("b")], [attempt, undefined]);
+});
+
+test("text whose beginning a reader lacks is told from where it stands [C3]", () => {
+  const place = at("3~1.2.1.t2");
+  const pieces = place.pass({ frame: "delta", ...attempt, kind: "text", offset: 5, text: "words" });
+  assert.deepEqual(heard(pieces), [["3~1.2.1.t10", [5, "words"]]]);
+});

@@ -36,7 +36,7 @@ export async function* follow(view: View): AsyncGenerator<PlacedFrame[], void, u
     const headAtStart = await log.headOf(number);
     news.note(headAtStart);
     const begun = await attemptsAt(log, number, after.seq);
-    const place = openPlace(after, after.answer ?? begun.own, begun.others);
+    const place = openPlace(after, begun.own, begun.others);
     let sent = after.seq;
     let isCaughtUp = false;
     while (!signal.aborted) {

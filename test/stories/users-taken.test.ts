@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { type PeopledYard, peopledYard } from "../world/callers.ts";
 import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
@@ -153,9 +154,16 @@ test("a user has only so many streams open, another one's are not counted with t
   await Promise.all(streams.map((stream) => stream.cancel()));
 });
 
-test("an answer that came at once, or a refusal, takes none of the room that a user has for streams [C6][Q1]", async () => {
+test("an answer that came at once, a refusal, or a mistake of ours takes none of the room that a user has for streams [C6][Q1]", async () => {
   await using model = await modelServer([says("Hello.")]);
-  await using yard = await peopledYard({}, { model });
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async findConversation(owner, id) {
+      if (id === "broken") throw new TypeError("a mistake of ours");
+      return storage.findConversation(owner, id);
+    },
+  });
+  await using yard = await peopledYard({}, { model, wrapStorage });
   const ann = await yard.keyOf("ann");
   const path = await streamPathOf(yard, ann);
   const streams = await openedTimes(999, yard, path, { "x-api-key": ann });
@@ -164,6 +172,8 @@ test("an answer that came at once, or a refusal, takes none of the room that a u
     return (await yard.call("POST /v1/chat/completions", { "x-api-key": ann, body })).status;
   };
   assert.deepEqual([await ask("general"), await ask("nobody")], [200, 404]);
+  const broken = path.replace(/(?<=conversations\/)[^/]+/, "broken");
+  assert.equal((await yard.call(`GET ${broken}`, { "x-api-key": ann })).code, "internal");
   streams.push(await opened(yard, path, { "x-api-key": ann }));
   assert.equal((await yard.call(`GET ${path}`, { "x-api-key": ann })).code, "streams_full");
   await Promise.all(streams.map((stream) => stream.cancel()));
