@@ -81,7 +81,4 @@ test("an answer that begins behind a place in the log has what comes after it, a
     pieces.map((piece) => ("text" in piece ? piece.text : piece.piece)),
     ["begin", "waits: d", "end"],
   );
-  assert.deepEqual(waiting.take({ frame: "delta", turn: 1, step: 9, attempt: 1, kind: "text", offset: 0, text: "late" }), [
-    { piece: "text", part: 1, text: "late" },
-  ]);
 });
