@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { derivedHex } from "../../base/ids.ts";
+import { makeFailure } from "../../protocol/failure.ts";
 import { openItems } from "./items.ts";
 import { openResponse } from "./response.ts";
 
@@ -77,7 +78,7 @@ test("a response that is broken off fails with what it has so far, which is not 
   });
   response.take({ piece: "begin", at: 1_000 });
   response.take({ piece: "text", part: 1, text: "half" });
-  const events = response.brokenOff({ code: "server_closing", params: {}, retryable: true });
+  const events = response.brokenOff(makeFailure("server_closing", {}));
   const { type, sequence_number, response: told } = Object(events.at(-1));
   assert.deepEqual(
     [type, sequence_number, told.status, told.error, told.output.map(({ status }: { status: string }) => status)],
