@@ -48,7 +48,14 @@ test("a proxy is believed from the moment that the settings name it, and no long
 
 test("a request that another server handed on counts here for whom it counts there, and is refused beyond the limit [N1][C6]", async () => {
   const { ask } = openDoor();
-  const arrival = { address: "192.0.2.7", isVeiled: false, isFromHere: false, host: "h", scheme: undefined, prefix: "" };
+  const arrival = {
+    address: "192.0.2.7",
+    isVeiled: false,
+    isFromHere: false,
+    host: "h",
+    scheme: undefined,
+    prefix: "",
+  };
   const caller = { signedIn: ann, scopes: [] };
   const passed = (who: string) => ({ key: "u:ann", caller, arrival, counted: { who, max: 2 } }) as const;
   const answers = [];
@@ -90,5 +97,7 @@ test("a name that is not ours is told without its port, and no more than a hundr
   const { ask } = openDoor();
   const told = async (host: string) => Problem.parse(await (await ask({ host })).json()).params;
   assert.deepEqual(await told("yard.lan:7420"), { host: "yard.lan" });
-  assert.deepEqual(await told(`${"a".repeat(60)}.${"b".repeat(60)}:1`), { host: `${"a".repeat(60)}.${"b".repeat(39)}` });
+  assert.deepEqual(await told(`${"a".repeat(60)}.${"b".repeat(60)}:1`), {
+    host: `${"a".repeat(60)}.${"b".repeat(39)}`,
+  });
 });

@@ -62,5 +62,8 @@ test("behind proxies alone the farthest of them is the caller, and of a connecti
   const read = openArrivals([]);
   const isFromHere = (door: Parameters<typeof read>[1]) => read(new Request("http://inner/"), door).isFromHere;
   assert.deepEqual([isFromHere({}), isFromHere({ door: "tcp" })], [true, false]);
-  assert.deepEqual([isFromHere({ door: "tcp", address: "::1" }), isFromHere({ door: "tcp", address: "::2" })], [true, false]);
+  assert.deepEqual(
+    [isFromHere({ door: "tcp", address: "::1" }), isFromHere({ door: "tcp", address: "::2" })],
+    [true, false],
+  );
 });

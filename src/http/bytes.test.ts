@@ -26,7 +26,13 @@ function sender(pieces: number, { signal, bytes = 64 * kiB }: { signal?: AbortSi
     { highWaterMark: 0 },
   );
   const headers = { "content-type": "application/octet-stream" };
-  const request = new Request("http://127.0.0.1/", { method: "PUT", headers, body, duplex: "half", signal: signal ?? null });
+  const request = new Request("http://127.0.0.1/", {
+    method: "PUT",
+    headers,
+    body,
+    duplex: "half",
+    signal: signal ?? null,
+  });
   return { request, taken: () => taken, end: () => end };
 }
 
@@ -90,10 +96,15 @@ test("the length that a sender names goes with the file, and what is no length i
     return opened.value.announced;
   };
   const longest = "9".repeat(15);
-  assert.deepEqual(
-    ["0", "17", longest, `1${longest}`, "-1", "1e3", ""].map(announced),
-    [0, 17, Number(longest), undefined, undefined, undefined, undefined],
-  );
+  assert.deepEqual(["0", "17", longest, `1${longest}`, "-1", "1e3", ""].map(announced), [
+    0,
+    17,
+    Number(longest),
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
   assert.deepEqual(bodyAsItComes(new Request("http://127.0.0.1/")), { bytes: undefined });
 });
 

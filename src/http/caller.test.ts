@@ -92,14 +92,18 @@ test("a conversation names its user where it is one's alone, and nobody where tw
 test("an execution names its user, unless the conversation beside it is another one's [S7]", async () => {
   const owners = { "of-ann": [ann], "of-bob": [bob] };
   const storage = {
-    ownersOfConversation: async (id: string) => Object.entries(owners).flatMap(([known, of]) => (known === id ? of : [])),
+    ownersOfConversation: async (id: string) =>
+      Object.entries(owners).flatMap(([known, of]) => (known === id ? of : [])),
     ownerOfExecution: async (id: string) => (id === "ran" ? ann : undefined),
   };
   const caller = async (executionId: string, conversationId?: string) => {
     const found = await callerOf({ storage }, { caller: { signedIn: undefined }, executionId, conversationId });
     return found.ok ? found.value : found.failure.code;
   };
-  assert.deepEqual([await caller("ran"), await caller("none"), await caller("ran", "of-bob")], ["ann", "local", "local"]);
+  assert.deepEqual(
+    [await caller("ran"), await caller("none"), await caller("ran", "of-bob")],
+    ["ann", "local", "local"],
+  );
 });
 
 test("an id that a caller gives its request is kept up to 64 characters, and one is made where there is none [C7]", () => {

@@ -15,10 +15,7 @@ test("of all cookies only those go further that a sign-in through a service need
 
 test("a cookie is set for the path that we are served below, in whole seconds, and over https for https alone [C6]", () => {
   const set = (at: Parameters<typeof setCookie>[2]) => setCookie("a", "v", at);
-  assert.equal(
-    set({ scheme: "http", prefix: "", seconds: 1.6 }),
-    "a=v; Path=/; Max-Age=2; HttpOnly; SameSite=Lax",
-  );
+  assert.equal(set({ scheme: "http", prefix: "", seconds: 1.6 }), "a=v; Path=/; Max-Age=2; HttpOnly; SameSite=Lax");
   assert.equal(
     set({ scheme: "https", prefix: "/yard", path: "/sign-in", seconds: -1 }),
     "a=v; Path=/yard/sign-in; Max-Age=0; HttpOnly; SameSite=Lax; Secure",

@@ -111,5 +111,8 @@ test("too much is what gathered since a reader is counted and last took somethin
   anew.startCounting();
   anew.add(delta("x".repeat(most + 1)));
   anew.add(delta("anew", { step: 2 }));
-  assert.deepEqual([anew.isTooMuch(), anew.take(() => ({ ...attempt, step: 2 }))], [false, [delta("anew", { step: 2 })]]);
+  assert.deepEqual(
+    [anew.isTooMuch(), anew.take(() => ({ ...attempt, step: 2 }))],
+    [false, [delta("anew", { step: 2 })]],
+  );
 });

@@ -4,7 +4,11 @@ import { documentPace } from "./document-pace.ts";
 
 const fact = { key: ["message", "ext", "ttft"], content: 7, action: "upsert" } as const;
 const text = (length: number) =>
-  ({ key: ["message", "content", "final_answer", "answer", "text"], content: "x".repeat(length), action: "append" }) as const;
+  ({
+    key: ["message", "content", "final_answer", "answer", "text"],
+    content: "x".repeat(length),
+    action: "append",
+  }) as const;
 
 /** When a document of this length is due again: after these changes, and whether they are news at all. */
 function after(sent: number, ...changes: readonly Parameters<ReturnType<typeof documentPace>["note"]>[0][]) {
@@ -16,10 +20,34 @@ function after(sent: number, ...changes: readonly Parameters<ReturnType<typeof d
 
 test("a document is sent again for what happens while it is short, and for text by its share of the whole [C3]", () => {
   const longest = 128 * 1024;
-  assert.deepEqual([after(longest, fact), after(longest + 1, fact)], [[true, true], [true, false]]);
-  assert.deepEqual([after(6_400, text(100)), after(6_400, text(101))], [[true, false], [true, true]]);
-  assert.deepEqual([after(longest, text(2_048)), after(longest, text(2_049))], [[true, false], [true, true]]);
-  assert.deepEqual([after(160_000, text(20_000)), after(160_000, text(20_000), text(1))], [[true, false], [true, true]]);
+  assert.deepEqual(
+    [after(longest, fact), after(longest + 1, fact)],
+    [
+      [true, true],
+      [true, false],
+    ],
+  );
+  assert.deepEqual(
+    [after(6_400, text(100)), after(6_400, text(101))],
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
+  assert.deepEqual(
+    [after(longest, text(2_048)), after(longest, text(2_049))],
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
+  assert.deepEqual(
+    [after(160_000, text(20_000)), after(160_000, text(20_000), text(1))],
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
   assert.deepEqual(after(100), [false, false]);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewEvent } from "../../protocol/events.ts";
 import { writtenTurn } from "../../../test/world/written-turn.ts";
+import type { NewEvent } from "../../protocol/events.ts";
 import { openNewestMessages } from "./newest-messages.ts";
 
 const said = (id: string): NewEvent => ({ type: "message.user", id, text: id, mode: "queue" });

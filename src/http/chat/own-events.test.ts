@@ -54,10 +54,7 @@ test("of all that happens in a conversation a message has its own turn alone, wi
       ["conversation.deleted"],
     ),
   );
-  assert.deepEqual(
-    [during.map(({ seq }) => seq), events.ended],
-    [[1, 2, 4, 5, 7, 9, 10, 12, 14, 16, 17], "limit"],
-  );
+  assert.deepEqual([during.map(({ seq }) => seq), events.ended], [[1, 2, 4, 5, 7, 9, 10, 12, 14, 16, 17], "limit"]);
 });
 
 test("a turn asks when a question is open and nothing is being written, whoever of it asks [C3][H2]", () => {

@@ -20,8 +20,9 @@ async function serverOf(t: TestContext, answer: (id: string) => Response) {
   app.all("*", async (c) => {
     const { conversation, days }: { conversation?: string; days?: number } =
       c.req.method === "POST" ? await c.req.json() : {};
-    const id = conversation ?? c.req.path.split("/").at(-1) ?? "";
-    asked.push([c.req.method, c.req.path, c.req.header("x-account-id"), c.env.door, days]);
+    const { pathname } = new URL(c.req.url);
+    const id = conversation ?? pathname.split("/").at(-1) ?? "";
+    asked.push([c.req.method, pathname, c.req.header("x-account-id"), c.env.door, days]);
     return answer(id);
   });
   const make = async (id: string) => {

@@ -26,7 +26,12 @@ async function serverOf(t: TestContext) {
       handed.push([key, body]);
       return others.has(key) ? new Response("of the other") : undefined;
     },
-    { onBack: (listener) => ((back = listener), () => {}) },
+    {
+      onBack(listener) {
+        back = listener;
+        return () => {};
+      },
+    },
   );
   const ask = async (name: RouteName, { door, headers = {}, params = {}, raw }: Asking = {}) => {
     const header = (one: string) => Object(headers)[one];

@@ -22,12 +22,18 @@ test("an answer costs all that its turn did, compaction too, and ends with why a
   const frames = logged(
     ["message.user", { id: "m" }],
     ["step.started", { attempt: 1 }],
-    ["message.assistant", { text: "one", finish: "tool_calls", usage: { input: 10, output: 2, cachedInput: 4, reasoning: 1 } }],
+    [
+      "message.assistant",
+      { text: "one", finish: "tool_calls", usage: { input: 10, output: 2, cachedInput: 4, reasoning: 1 } },
+    ],
     ["compacted", { usage: { input: 100, output: 20 } }],
     ["compacted"],
     ["step.started", { step: 2, attempt: 1 }],
     ["step.failed", { step: 2, retryAfterMs: 7_000 }],
-    ["message.assistant", { step: 2, text: "two", finish: "length", usage: { input: 1, output: 1, cachedInput: 2, reasoning: 3 } }],
+    [
+      "message.assistant",
+      { step: 2, text: "two", finish: "length", usage: { input: 1, output: 1, cachedInput: 2, reasoning: 3 } },
+    ],
     ["turn.finished", { outcome: "failed", failure }],
   );
   const fold = openPieces(undefined, noted);
@@ -46,7 +52,11 @@ test("an answer costs all that its turn did, compaction too, and ends with why a
 test("what waits for a person is told behind the words, and what waits for the caller alone is not [C5][H2]", () => {
   const texts = (state: "waiting" | "cancelled", ...told: Parameters<typeof logged>) => {
     const fold = openPieces(undefined, noted);
-    const frames = logged(["message.user", { id: "m" }], ["message.assistant", { text: "I look.", usage: {} }], ...told);
+    const frames = logged(
+      ["message.user", { id: "m" }],
+      ["message.assistant", { text: "I look.", usage: {} }],
+      ...told,
+    );
     const pieces = [...frames, { frame: "rest", state } as const].flatMap(fold.take);
     return pieces.flatMap((piece) => ("text" in piece ? [[piece.part, piece.text]] : []));
   };
