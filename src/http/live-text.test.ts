@@ -104,7 +104,7 @@ test("too much is what gathered since a reader is counted and last took somethin
     assert.deepEqual([say(most), text.take(open).length, say(most), say(1)], [false, 1, false, true]);
     say(7);
     const [held] = text.take(open);
-    assert.equal(held !== undefined && held.text.length, most + 1, "nothing is held beyond that");
+    assert.equal(held?.text.length, most + 1, "nothing is held beyond that");
     assert.equal(text.isTooMuch(), false);
   }
   const anew = gatherLiveText();

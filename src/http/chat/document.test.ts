@@ -12,13 +12,15 @@ const first = () => firstDocument("c", place);
 
 test("a change that two documents show is changed further in one of them alone [C3]", () => {
   const [one, other] = [first(), first()];
-  const item = firstProgress({ id: "r-1", agent_name: "general", stage: "llm", skill_info: null, start_time: 1 });
+  const begun = () =>
+    firstProgress({ id: "r-1", agent_name: "general", stage: "llm", skill_info: null, start_time: 1 });
+  const item = begun();
   const key = ["message", "content", "middle_answer", "progress", 0];
   for (const document of [one, other]) applyChange(document, { key, content: item, action: "append" });
   applyChange(one, { key: [...key, "status"], content: "completed", action: "upsert" });
   assert.deepEqual(
     [one, other].map(({ message }) => message.content.middle_answer.progress),
-    [[{ ...item, status: "completed" }], [item]],
+    [[{ ...begun(), status: "completed" }], [begun()]],
   );
 });
 
