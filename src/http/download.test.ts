@@ -70,3 +70,37 @@ test("a part of a file that was replaced since it was looked at is refused, and 
   const told = ["content-length", "etag"].map((name) => whole.headers.get(name));
   assert.deepEqual([whole.status, await whole.text(), told], [200, "new, new!", ["9", tagOf(now)]]);
 });
+
+test("a reader who leaves in the middle of a read is waited for, and nothing of that is a mistake [Q2]", async () => {
+  const reading = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  const told: unknown[] = [];
+  const order: string[] = [];
+  const chunks: FileStream["chunks"] = {
+    async next() {
+      reading.resolve();
+      await read.promise;
+      order.push("read");
+      return { done: false, value: Buffer.from("late") };
+    },
+    async return() {
+      order.push("closed");
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => chunks,
+  };
+  const stat = { path: "outputs/a.txt", type: "file", bytes: 8, mode: 0o644, modifiedAt: 1 } as const;
+  const app = new Hono<Env>();
+  app.get("/", (c) => {
+    c.set("caller", { signedIn: undefined, scopes: [] });
+    return sendDownload(c, { stat, open: async () => ok({ stat, chunks }) }, (error) => told.push(error));
+  });
+  const reader = (await app.request("/")).body?.getReader();
+  const first = reader?.read();
+  await reading.promise;
+  const left = reader?.cancel();
+  await new Promise((resolve) => setImmediate(resolve));
+  read.resolve();
+  await Promise.all([first, left]);
+  assert.deepEqual([order, told], [["read", "closed"], []]);
+});

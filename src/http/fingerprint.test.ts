@@ -11,6 +11,16 @@ test("the same form under another boundary is the same call, in whatever pieces 
   assert.notEqual(await hashOf(hashed(sent(["--xyz\r\nfilE\r\n--xyz--"]), form("xyz"))), one);
 });
 
+test("the same form is the same call where its pieces come in one buffer that is filled again and again [Q2]", async () => {
+  const pieces = ["--ab\r\nfile\r\n--a", "b--\r\nand the rest."];
+  const buffer = Buffer.alloc(100);
+  async function* chunks() {
+    for (const piece of pieces) yield buffer.subarray(0, buffer.write(piece));
+  }
+  const reused = await hashOf(hashed({ chunks: chunks(), announced: undefined }, form("ab")));
+  assert.equal(reused, await hashOf(hashed(sent(pieces), form("ab"))));
+});
+
 test("a repeat that breaks off is not the same call, and a mistake of ours is not taken for that [Q2]", async () => {
   const gone = hashed(sent(["half"], new BrokenOff("the caller broke off")), "application/pdf");
   assert.equal(await hashOf(gone), undefined);

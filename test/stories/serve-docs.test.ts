@@ -23,7 +23,10 @@ test("the docs page lists every route, in the reader's language, and loads nothi
     assert.ok(page.includes(about), language);
     assert.doesNotMatch(page, /(?:src|href|action)="\s*(?:https?:)?\/\/|<script>|style="|onclick/);
   }
-  assert.match(await (await app.request("/docs?lang=zh")).text(), /<html lang="zh-CN">/);
+  const chosen = await app.request("/docs?lang=zh", { headers: { "accept-language": "en" } });
+  const told = ["content-language", "vary"].map((name) => chosen.headers.get(name));
+  assert.deepEqual(told, ["zh", "accept-language"], "caches keep the languages apart");
+  assert.match(await chosen.text(), /<html lang="zh-CN">/);
 });
 
 test("whatever a page loads is there, with its type, and cannot be taken for something else [C7][Q1]", async () => {
@@ -91,8 +94,14 @@ test("the first page offers to sign in where somebody can, and to sign out whoev
   const origin = "http://127.0.0.1:7420";
   const { headers } = await yard.call("POST /api/v1/sign-in", { body, origin });
   const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
-  const page = (await yard.call("GET /", { cookie })).text;
+  const opened = await yard.call("GET /", { cookie, accept: "text/html" });
+  assert.equal(opened.status, 200, "who is signed in is not led to sign in");
+  const page = opened.text;
   assert.doesNotMatch(page, /sign-in/);
+  const byKey = (await yard.call("GET /", { "x-api-key": await yard.keyOf("ada") })).text;
+  assert.doesNotMatch(byKey, /sign-out/, "a key is not signed out");
+  const appMissing = /npm run build/;
+  assert.deepEqual([appMissing.test(page), appMissing.test((await yard.call("GET /")).text)], [true, false]);
   assert.match(page, /You are signed in as ada\. <button type="button" id="sign-out">Sign out<\/button>/);
   assert.equal((await yard.call("POST /api/v1/sign-out", { cookie, origin, body: {} })).status, 204);
   assert.match((await yard.call("GET /", { cookie })).text, /<a href="\/sign-in">/);

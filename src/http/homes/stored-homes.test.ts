@@ -78,4 +78,6 @@ test("who is named in the body of a call, or by the name of a session, is whose 
     ["putSandboxFile", { params: { id: "sess-ann", path: "a.txt" } }, "u:ann"],
   ];
   for (const [name, sent, where] of ways) assert.equal(await homeOf(name, sent), where, JSON.stringify([name, sent]));
+  const unfit = { body: { user_id: "a b", conversation_id: "c" } };
+  assert.equal(await homeOf("chatCompletion", unfit), undefined, "who is nobody is told so wherever they are");
 });
