@@ -100,7 +100,7 @@ test("the first page offers to sign in where somebody can, and to sign out whoev
   assert.doesNotMatch(page, /sign-in/);
   const byKey = (await yard.call("GET /", { "x-api-key": await yard.keyOf("ada") })).text;
   assert.doesNotMatch(byKey, /sign-out/, "a key is not signed out");
-  const appMissing = /npm run build/;
+  const appMissing = /build-web\.mjs/;
   assert.deepEqual([appMissing.test(page), appMissing.test((await yard.call("GET /")).text)], [true, false]);
   assert.match(page, /You are signed in as ada\. <button type="button" id="sign-out">Sign out<\/button>/);
   assert.equal((await yard.call("POST /api/v1/sign-out", { cookie, origin, body: {} })).status, 204);

@@ -26,6 +26,19 @@ test("the newest message of a conversation is read again when its log has grown,
   assert.deepEqual([await newestOf(conversation), reads], [{ ...queued, run_state: "running" }, 3]);
 });
 
+test("others are served between two conversations whose logs are read [C4][Q2]", async () => {
+  await using yard = await writtenTurn();
+  const newestOf = openNewestMessages({ headOf: async () => 1, effective: async () => [] });
+  let served = 0;
+  for (const number of [1, 2]) {
+    setImmediate(() => {
+      served += 1;
+    });
+    await newestOf({ ...yard.view.conversation, number });
+    assert.equal(served, number);
+  }
+});
+
 test("of ten thousand conversations it is remembered, and the one that was asked for longest ago is forgotten first [C4][Q2]", async () => {
   await using yard = await writtenTurn();
   const { conversation } = yard.view;
