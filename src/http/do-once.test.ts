@@ -10,7 +10,7 @@ import { openDoOnce } from "./do-once.ts";
 const kept = { status: 201, headers: {}, body: "made" };
 
 /** Calls under one key: each is begun when it is let go on, and says how it was answered. */
-function openCalls(t: TestContext, wrap: (storage: Storage) => Partial<Storage> = () => ({})) {
+function openCalls(t: TestContext) {
   const storage = openDatabase(t);
   const waits: number[] = [];
   let [now, waiting] = [0, 0];
@@ -24,7 +24,7 @@ function openCalls(t: TestContext, wrap: (storage: Storage) => Partial<Storage> 
       return ended;
     },
   };
-  const doOnce = openDoOnce({ storage: { ...storage, ...wrap(storage) }, clock });
+  const doOnce = openDoOnce({ storage, clock });
   const begun: { readonly end: (is: typeof kept | undefined) => void; readonly fail: (error: Error) => void }[] = [];
   return {
     ...{ waits, begun },

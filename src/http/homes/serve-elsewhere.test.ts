@@ -38,13 +38,14 @@ async function serverOf(t: TestContext) {
     const asked = { owner: ann, actsAs: ann, caller: { signedIn: undefined }, bytes: noBytes, header };
     const call = { ...asked, params, query: {}, body: {} };
     const app = new Hono<Env>();
-    let place: Awaited<ReturnType<typeof elsewhere>> | undefined;
+    const found = Promise.withResolvers<Awaited<ReturnType<typeof elsewhere>>>();
     app.get("/", async (c) => {
-      place = await Reflect.apply(elsewhere, undefined, [c, name, { call, raw }]);
+      found.resolve(await Reflect.apply(elsewhere, undefined, [c, name, { call, raw }]));
       return c.body(null);
     });
     await app.fetch(new Request("http://127.0.0.1/"), door ?? {});
-    assert.ok(place?.ok);
+    const place = await found.promise;
+    assert.ok(place.ok);
     return place.value;
   };
   return { home: `c:${made.value.number}`, handed, others, ask, back: () => back() };
