@@ -49,6 +49,7 @@ function withoutBoundary(contentType: string, take: (piece: Uint8Array) => void)
   let rest = Buffer.alloc(0);
   return (chunk: Uint8Array | undefined) => {
     if (boundary.length === 0) return chunk && take(chunk);
+    // A copy in any case: what comes in may be one buffer, filled again and again.
     let piece = Buffer.concat([rest, chunk ?? new Uint8Array()]);
     for (let at = piece.indexOf(boundary); at >= 0; at = piece.indexOf(boundary)) {
       take(piece.subarray(0, at));
@@ -57,8 +58,7 @@ function withoutBoundary(contentType: string, take: (piece: Uint8Array) => void)
     // A boundary may begin here and end in the next chunk.
     const sureBytes = chunk === undefined ? piece.length : Math.max(0, piece.length - boundary.length + 1);
     take(piece.subarray(0, sureBytes));
-    // A copy: what comes in may be one buffer, filled again and again.
-    rest = Buffer.from(piece.subarray(sureBytes));
+    rest = piece.subarray(sureBytes);
   };
 }
 
