@@ -6,8 +6,10 @@ import { openPieces } from "./pieces.ts";
 
 // How an answer begins and ends, and what it cost.
 
+type Told = readonly [type: LogEvent["type"], of?: object];
+
 /** Of an event only what an answer has of it; each a second after the one before. */
-function logged(...told: readonly (readonly [type: LogEvent["type"], of?: object])[]): TurnFrame[] {
+function logged(...told: readonly Told[]): TurnFrame[] {
   return told.map(([type, of], index) => {
     const event = { type, seq: index + 1, at: (index + 1) * 1_000, turn: 1, step: 1, ...of } as LogEvent;
     return { frame: "event", event };
@@ -50,7 +52,7 @@ test("an answer costs all that its turn did, compaction too, and ends with why a
 });
 
 test("what waits for a person is told behind the words, and what waits for the caller alone is not [C5][H2]", () => {
-  const texts = (state: "waiting" | "cancelled", ...told: Parameters<typeof logged>) => {
+  const texts = (state: "waiting" | "cancelled", ...told: readonly Told[]) => {
     const fold = openPieces(undefined, noted);
     const frames = logged(
       ["message.user", { id: "m" }],
