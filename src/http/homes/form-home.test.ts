@@ -42,18 +42,18 @@ async function keeping(t: TestContext) {
     workspaces: { spool },
     sandboxSettings: () => ({ uploads: { fileBytesMax } }),
   };
-  const keep = (body: string, { type = formType, announced, query = {} }: Asking = {}) => {
+  const keep = (body: string, { announced, query = {}, id = "sess-ann" }: Asking = {}) => {
     async function* chunks() {
       yield Buffer.from(body);
     }
-    const header = (name: string) => (name === "content-type" ? type : undefined);
-    const asked = { caller: { signedIn: undefined }, actsAs: ann, params: { id: "sess-ann" }, query, header };
+    const header = (name: string) => (name === "content-type" ? formType : undefined);
+    const asked = { caller: { signedIn: undefined }, actsAs: undefined, params: { id }, query, header };
     return keepForm(Object(parts), Object({ ...asked, bytes: { chunks: chunks(), announced } }));
   };
   return { home: `c:${made.value.number}`, place, keep };
 }
 
-type Asking = { readonly type?: string; readonly announced?: number; readonly query?: object };
+type Asking = { readonly announced?: number; readonly query?: object; readonly id?: string };
 
 test("a form that names its conversation behind its file goes there, whole and with its length [N1][S3]", async (t) => {
   const { home, place, keep } = await keeping(t);
@@ -72,6 +72,18 @@ test("a form that names its conversation behind its file goes there, whole and w
     [byPath, unnamed, broken].map((one) => one.ok && one.value?.key),
     [home, "u:ann", "u:ann"],
   );
+});
+
+test("who is named in a form is whose it is, and a path in the address goes before one in the form [N1][S3][S7]", async (t) => {
+  const { home, keep } = await keeping(t);
+  const ofNobody = { id: "sess-agent-default" };
+  const keyOf = async (...asked: Parameters<typeof keep>) => {
+    const kept = await keep(...asked);
+    return kept.ok && kept.value?.key;
+  };
+  assert.equal(await keyOf(formOf({ user_id: "ann" }), ofNobody), "u:ann");
+  const query = { path: "c/outputs" };
+  assert.equal(await keyOf(formOf({ path: "another/outputs" }), { query }), home);
 });
 
 test("a form that says it is too long is not kept, and one as long as may be is [N1][F4]", async (t) => {
