@@ -26,7 +26,13 @@ function sender(pieces: number, { signal, bytes = 64 * kiB }: { signal?: AbortSi
     { highWaterMark: 0 },
   );
   const headers = { "content-type": "application/octet-stream" };
-  const sent: RequestInit & { duplex: "half" } = { method: "PUT", headers, body, duplex: "half", signal: signal ?? null };
+  const sent: RequestInit & { duplex: "half" } = {
+    method: "PUT",
+    headers,
+    body,
+    duplex: "half",
+    signal: signal ?? null,
+  };
   const request = new Request("http://127.0.0.1/", sent);
   return { request, taken: () => taken, end: () => end };
 }
