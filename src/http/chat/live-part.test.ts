@@ -87,3 +87,42 @@ test("an answer that is tried again begins anew for its reader, words and though
   assert.deepEqual(taken(second), ["reasoning 0: so", "text 5: 42"]);
   part.stop();
 });
+
+test("a reader who keeps up hears on, however long the answer is and was when they came [C3][Q2]", () => {
+  const engine = writing();
+  let listens = 0;
+  const counting: Pick<typeof engine, "live"> = {
+    live(...heard) {
+      listens += 1;
+      return engine.live(...heard);
+    },
+  };
+  const part = openLivePart(counting, 1, () => undefined);
+  engine.write("x".repeat(heldCharactersMax + 1));
+  let length = 0;
+  const take = () => {
+    for (const { text } of part.take(attempt)) length += text.length;
+  };
+  take();
+  for (let times = 0; times < 3; times += 1) {
+    engine.write("y".repeat(heldCharactersMax - 1));
+    take();
+  }
+  assert.deepEqual([listens, length], [1, 4 * heldCharactersMax - 2]);
+  part.stop();
+});
+
+test("what a reader has and hears again is nothing new [C3]", () => {
+  let hear: Parameters<ReturnType<typeof writing>["live"]>[1] = () => {};
+  const live = (_: number, heard: typeof hear) => {
+    hear = heard;
+    return () => {};
+  };
+  const part = openLivePart({ live }, 1, () => undefined);
+  const say = (text: string, offset = 0) => {
+    hear({ frame: "delta", ...attempt, kind: "text", offset, text });
+    return part.take(attempt).map((piece) => [piece.offset, piece.text]);
+  };
+  part.take(attempt);
+  assert.deepEqual([say("abc"), say("abc"), say("ab"), say("abcd")], [[[0, "abc"]], [], [], [[3, "d"]]]);
+});
