@@ -54,25 +54,12 @@ test("a message that joins a turn is answered where it begins one of the main ag
   );
 });
 
-test("a message has the agent that the conversation has when it is said [C4][S5]", () => {
-  const places = chatPlaces(
-    logged(
-      said("a"),
-      ["agent.chosen", { role: "general", agentId: "painter" }],
-      said("b"),
-      ["agent.chosen", { role: "simple" }],
-      said("c"),
-    ),
-    row,
-  );
-  assert.deepEqual(
-    places.map(({ agent }) => agent),
-    [
-      { id: "writer", name: "general" },
-      { id: "painter", name: "general" },
-      { id: "simple", name: "simple" },
-    ],
-  );
+test("a message has the agent that the conversation has when it is said, by its id where it has one [C4][S5]", () => {
+  const agents = (chosen: object) =>
+    chatPlaces(logged(said("a"), ["agent.chosen", chosen], said("b")), row).map(({ agent }) => agent);
+  const before = { id: "writer", name: "general" };
+  assert.deepEqual(agents({ role: "simple", agentId: "painter" }), [before, { id: "painter", name: "simple" }]);
+  assert.deepEqual(agents({ role: "simple" }), [before, { id: "simple", name: "simple" }]);
 });
 
 test("who steers a turn that asks a person is told so by the list, and an answer is as old as its last change [C4][H2]", () => {
