@@ -34,6 +34,8 @@ test("why an answer ended is told in OpenAI's words [C5]", () => {
       undefined,
     ],
     [ended("waiting", "tool_calls", { open: [asked("d1", "approval")] }), "stop", undefined],
+    [ended("waiting", "length", { open: [asked("d1", "approval")] }), "stop", undefined],
+    [ended("waiting", "content_filter", { open: [asked("d1", "approval")] }), "stop", undefined],
     [ended("cancelled"), "stop", "turn_cancelled"],
     [ended("withdrawn"), "stop", "turn_cancelled"],
     [ended("deleted"), "stop", "conversation_not_found"],

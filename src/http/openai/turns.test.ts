@@ -43,6 +43,8 @@ test("the newest turn is found however long it is, with what was decided in it a
   );
   assert.deepEqual(await newestTurn(log, row), { message: { id: "b", seq: 3 }, decided: ["d1", "d2"] });
   assert.equal(await newestTurn(logOf(said("a"), ...many(3)), row), undefined);
+  const queued = logOf(said("a"), said("b"), started(1, "a"), finished(1), started(2, "b"));
+  assert.deepEqual((await newestTurn(queued, row))?.message, { id: "b", seq: 2 }, "it waited for the turn before");
   const head = await log.headOf();
   assert.equal(await endOfTurn(log, 1, { id: "a", seq: 1 }), 305);
   assert.equal(await endOfTurn(log, 1, { id: "b", seq: 3 }), head, "the end of a helper's turn is not its own");
@@ -80,6 +82,8 @@ test("what was said so far has each message where it was taken up, and nothing o
     { role: "user", text: "b" },
   ]);
   assert.equal(hasGiven, false);
+  const silent = await saidSoFar(logOf(said("a", { text: "", images: [image] }), started(1, "a")), row);
+  assert.deepEqual(silent.messages, [{ role: "user", text: "", images: [image] }], "an image says something");
   const instead = [{ role: "user", text: "before" }];
   const given = await saidSoFar(
     logOf(said("a"), started(1, "a"), answered("x"), said("b", { instead }), started(2, "b"), answered("y")),
