@@ -75,7 +75,9 @@ test("who steers a turn that asks a person is told so by the list, and an answer
   const events = logged(...turn);
   assert.deepEqual(newestMessage(events, row), { index: 3, status: "processed", run_state: "waiting_approval" });
   assert.deepEqual(
-    chatMessages(events, row, "en").map(({ id, update_time }) => [id, update_time]).slice(0, 2),
+    chatMessages(events, row, "en")
+      .map(({ id, update_time }) => [id, update_time])
+      .slice(0, 2),
     [
       ["a", 1_000],
       [chatPlaces(events, row)[0]?.reply, 5_000],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openDatabase } from "../../../test/world/database.ts";
+import { gather } from "../../../test/world/file-doors.ts";
 import { failed, ok } from "../../base/result.ts";
 import { makeFailure } from "../../protocol/failure.ts";
 import { ConversationId, OwnerId } from "../../protocol/ids.ts";
@@ -27,7 +28,7 @@ async function keeping(t: TestContext) {
   const spool = async (source: AsyncIterable<Uint8Array>, options: object) => {
     place.spooled.push(options);
     if (place.isFull) return failed(makeFailure("storage_full", {}));
-    const kept = Buffer.concat(await Array.fromAsync(source));
+    const kept = await gather(source);
     async function* chunks() {
       yield kept;
     }
@@ -61,7 +62,7 @@ test("a form that names its conversation behind its file goes there, whole and w
   const kept = await keep(form);
   assert.ok(kept.ok && kept.value !== undefined);
   const { key, bytes } = kept.value;
-  const sent = Buffer.concat(await Array.fromAsync(bytes.chunks)).toString();
+  const sent = (await gather(bytes.chunks)).toString();
   assert.deepEqual([key, bytes.announced, sent, place.closed], [home, form.length, form, 0]);
   const [limit] = place.spooled;
   assert.deepEqual(Object(limit).limit.bytes, bytesMax);

@@ -93,6 +93,7 @@ test("what is missing, or cannot be taken, is named by its place [C5][P4]", () =
     chat({ role: "user", content: "hi" }, { role: "user", content: [{ type: "text", text: "a" }, { type: "file" }] }),
     chat({ role: "user", content: [{ type: "image_url", image_url: "http://127.0.0.1/a.png" }] }),
     chat({ role: "user", content: [{ type: "image_url", image_url: "data:text/html;base64,AAAA" }] }),
+    chat({ role: "user", content: [picture, { type: "image_url", image_url: "data:image/png;base64,AAAA!" }] }),
     chat({ role: "assistant", content: [picture] }),
     chat({ role: "tool", tool_call_id: "c1", content: [picture] }),
     response({ input: [{ content: "hi" }] }),
@@ -101,6 +102,10 @@ test("what is missing, or cannot be taken, is named by its place [C5][P4]", () =
     response({ input: [{ type: "function_call_output", output: "42" }] }),
     response({ input: [{ role: "user", content: "hi" }, { type: "item_reference" }] }),
   ].map((read) => (read.ok ? "taken" : read.failure.params));
+  const alone = chat({ role: "user", content: [picture] });
+  assert.deepEqual(alone.ok && alone.value.messages, [
+    { role: "user", text: "", images: [{ mime: "image/png", base64: "AAAA" }] },
+  ]);
   const missing = (what: string) => ({ what, rule: "missing" });
   const unsupported = (parameter: string, hint: string) => ({ parameter, hint });
   assert.deepEqual(refused, [
@@ -108,6 +113,7 @@ test("what is missing, or cannot be taken, is named by its place [C5][P4]", () =
     unsupported("messages.1.content.1.type", "text_and_images"),
     unsupported("messages.0.content.0.image_url", "data_url"),
     unsupported("messages.0.content.0.image_url", "data_url"),
+    unsupported("messages.0.content.1.image_url", "data_url"),
     unsupported("messages.0.content", "text_and_images"),
     unsupported("messages.0.content", "text_and_images"),
     missing("input.0.role"),
