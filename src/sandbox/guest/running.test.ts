@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { duplexPair } from "node:stream";
 import { test } from "node:test";
 import { allOf, outcomeOf } from "../../../test/world/bare-supervisor.ts";
-import { manualClock } from "../../../test/world/manual-clock.ts";
-import type { Execution } from "../provider.ts";
-import { connectGuest, type GuestSettings } from "./connection.ts";
-import { createFrameDecoder, encodeFrame } from "./frames.ts";
+import {
+  beginSupervisor as begun,
+  execution,
+  exited,
+  hello,
+  playSupervisor as played,
+} from "../../../test/world/played-supervisor.ts";
+import { encodeFrame } from "./frames.ts";
 
 test("a guest that says as much as it may in each second goes on [X1][Q2]", async () => {
   const { guest, far, clock } = await played();
@@ -92,52 +95,3 @@ test("how an execution ended follows from what was done to it [X1]", async () =>
   far.end();
   assert.equal((await outcome).end, "out_of_memory undefined");
 });
-
-const exited = { type: "exited", code: 0, signal: null, cpuMs: 1, memoryPeakBytes: 2, readBytes: 3, writtenBytes: 4 };
-const hello = { type: "hello", version: 1, nonce: "0".repeat(32) };
-
-function execution(wanted: Partial<Execution>): Execution {
-  return { id: "e", language: "bash", code: "code", agent: "a", timeoutMs: 60_000, ...wanted };
-}
-
-async function played(settings: Partial<GuestSettings> = {}) {
-  const { connected, far, clock } = begun(settings);
-  far.say(hello);
-  const connection = await connected;
-  assert(connection.ok);
-  await far.types();
-  return { guest: connection.value, far, clock };
-}
-
-/** A guest whose other side the test plays itself, as in connection.test.ts. */
-function begun(settings: Partial<GuestSettings>) {
-  const [near, other] = duplexPair();
-  const clock = manualClock();
-  const connected = connectGuest(near, {
-    ...{ id: "g1", workspace: "/workspace/c", javascript: undefined, env: {}, helloTimeoutMs: 5000, clock },
-    ...{ limits: { outputBytesMax: 1000, fileBytesMax: 1000 }, oomKills: () => 0 },
-    ...{ ids: { uuid: () => "u", hex: (characters) => "0".repeat(characters) }, ...settings },
-  });
-  const decoder = createFrameDecoder();
-  const heard: string[] = [];
-  other.on("error", () => {});
-  other.on("data", (chunk: Buffer) => {
-    const frames = decoder.push(chunk);
-    assert(frames.ok);
-    heard.push(...frames.value.map(({ header }) => String(Object(header).type)));
-  });
-  const delivered = async () => {
-    for (let round = 0; round < 10; round += 1) await new Promise((resolve) => setImmediate(resolve));
-  };
-  const far = {
-    say: (header: object) => other.write(encodeFrame(header)),
-    raw: (bytes: Uint8Array) => other.write(bytes),
-    end: () => other.end(),
-    delivered,
-    async types() {
-      await delivered();
-      return heard.splice(0);
-    },
-  };
-  return { connected, far, clock };
-}

@@ -1,107 +1,23 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
-import { type Duplex, duplexPair } from "node:stream";
-import { type TestContext, test } from "node:test";
-import { endlessClock, manualClock } from "../../../test/world/manual-clock.ts";
-import { quietLogger } from "../../../test/world/workspace.ts";
-import type { Clock } from "../../base/clock.ts";
+import type { Duplex } from "node:stream";
+import { test } from "node:test";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { kinds, openGuest, openWay, type WayWanted, whenSo } from "../../../test/world/way-out.ts";
 import { localOwner } from "../../protocol/ids.ts";
-import { type NetworkOptions, openNetwork } from "./network.ts";
 
 // The way out of guests, with guests whose part the test plays and a host on this machine.
-
-const kinds = { open: 0, data: 1, end: 2, reset: 3, credit: 4 };
-
-function frame(kind: number, number = 0, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUInt8(kind, 0);
-  head.writeUInt32BE(1, 1);
-  head.writeUInt32BE(number, 5);
-  return Buffer.concat([head, payload]);
-}
-
-const data = (bytes: Buffer) => frame(kinds.data, bytes.length, bytes);
-
-type Wanted = Pick<NetworkOptions, "limits" | "lookup"> & {
-  readonly clock?: Clock;
-  readonly answer?: (socket: Socket) => void;
-};
-
-/** A host that hears all and says what it is told to. */
-async function openWay(t: TestContext, { limits, answer, lookup, clock = endlessClock }: Wanted = {}) {
-  const heard: Buffer[] = [];
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => {
-    sockets.push(socket.on("error", () => {}));
-    socket.on("data", (bytes: Buffer) => heard.push(bytes));
-    answer?.(socket);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const address = server.address();
-  const place = `mirror.test:${typeof address === "object" && address !== null ? address.port : 0}`;
-  const rules = { hosts: [place, "unknown.test:443"], privateHosts: [place] };
-  const logged: string[] = [];
-  const network = openNetwork({
-    ...{ rules, clock, limits, logger: quietLogger(logged) },
-    lookup: lookup ?? (async (host) => (host === "mirror.test" ? ["127.0.0.1"] : [])),
-  });
-  return { place, network, logged, rules, heard: () => Buffer.concat(heard).toString("latin1") };
-}
-
-/** A guest with one connection; what it was sent, without the frames around it. */
-function openGuest({ network }: Awaited<ReturnType<typeof openWay>>) {
-  const [guest, link] = duplexPair();
-  const way = network.wayOut(localOwner) ?? assert.fail("somebody is allowed");
-  way(link);
-  const pieces: Buffer[] = [];
-  guest.on("data", (bytes: Buffer) => pieces.push(bytes));
-  const frames = () => framesOf(Buffer.concat(pieces));
-  return {
-    ...{ guest, link },
-    ask: (text: string) => void guest.write(Buffer.concat([frame(kinds.open), data(Buffer.from(text, "latin1"))])),
-    say: (bytes: Buffer) => void guest.write(data(bytes)),
-    heard: () =>
-      frames()
-        .map(({ payload }) => payload.toString("latin1"))
-        .join(""),
-    kinds: () => frames().map(({ kind }) => kind),
-  };
-}
-
-function framesOf(bytes: Buffer): { readonly kind: number; readonly payload: Buffer }[] {
-  const frames = [];
-  for (let at = 0; at < bytes.length; ) {
-    const kind = bytes.readUInt8(at);
-    const length = kind === kinds.data ? bytes.readUInt32BE(at + 5) : 0;
-    frames.push({ kind, payload: bytes.subarray(at + 9, at + 9 + length) });
-    at += 9 + length;
-  }
-  return frames;
-}
-
-async function whenSo(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; !isSo(); look += 1) {
-    assert.ok(look < 1_000_000, what);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 const closed = (stream: Duplex) => new Promise<void>((resolve) => void stream.once("close", resolve));
 
 test("what a program sends along with its request reaches the host, and so does what it sends later [X5]", async (t) => {
   const way = await openWay(t);
   const program = openGuest(way);
-  program.ask(`POST http://${way.place}/ HTTP/1.1\r\nContent-Length: 8\r\n\r\nfirst`);
+  program.ask(`POST http://${way.place}/ HTTP/1.1\r\nContent-Length: 8\r\nX-Name: Zo\xeb\r\n\r\nfirst`);
   await whenSo("the first bytes are there", () => way.heard().endsWith("first"));
   program.say(Buffer.from("too"));
   await whenSo("the rest is there", () => way.heard().endsWith("firsttoo"));
-  assert.ok(way.heard().startsWith(`POST / HTTP/1.1\r\nHost: ${way.place}\r\n`));
+  const head = ["POST / HTTP/1.1", `Host: ${way.place}`, "Content-Length: 8", "X-Name: Zo\xeb", "Connection: close"];
+  assert.equal(way.heard(), `${head.join("\r\n")}\r\n\r\nfirsttoo`);
 });
 
 test("what a program sends out counts as what it fetches: beyond the limit of its user the connection is cut [X5][X4]", async (t) => {
@@ -171,7 +87,7 @@ test("a host that nobody knows is told as that, and a host that hangs up ends th
 
 test("a program that is refused is told why in the status line, with the limit or the setting [X5][X4]", async (t) => {
   const clock = manualClock();
-  const told = async (asked: string, limits: Wanted["limits"] = {}, ms = 0) => {
+  const told = async (asked: string, limits: WayWanted["limits"] = {}, ms = 0) => {
     const lookup = async (host: string) => [host === "cloud.test" ? "169.254.169.254" : "10.0.0.1"];
     const way = await openWay(t, { clock, lookup, limits });
     way.rules.hosts = ["*.test:80"];

@@ -48,3 +48,41 @@ test("a tunnel is asked for by a host in any spelling and a port, and all that g
   for (const target of ["a.test", "a.test:0", "a.test:65536", ".:443", "a.test:443/"])
     assert.equal(placeOf(target), undefined);
 });
+
+test("what two readers could take for different requests is none, and a name as long as names are is one [X5]", () => {
+  const name = `${"a".repeat(62)}.`.repeat(4);
+  const fit = (line: string, ...lines: readonly string[]) => parseRequest(head(line, ...lines)) !== undefined;
+  const good = "GET http://a.test/ HTTP/1.1";
+  assert.deepEqual(
+    [fit(good, "A: b\t\xff"), fit(`${"M".repeat(20)} http://a.test/ HTTP/1.0`), fit(`CONNECT ${name}a:1 HTTP/1.1`)],
+    [true, true, true],
+  );
+  const wrong = [
+    ...[[`${good} `], [`${good}1`], [`${"M".repeat(21)} http://a.test/ HTTP/1.1`], [`CONNECT ${name}ab:1 HTTP/1.1`]],
+    ...[
+      [good, "A: b\0"],
+      [good, "A: b\x7f"],
+      [good, "A b: c", "D: e"],
+      [good, ": c"],
+      [good, "A: b", " folded"],
+    ],
+  ];
+  assert.deepEqual(
+    wrong.map(([line = "", ...lines]) => fit(line, ...lines)),
+    wrong.map(() => false),
+  );
+});
+
+test("what was meant for one connection is left out in whatever letters it is written [X5]", () => {
+  const asked = head(
+    "GET http://a.test/ HTTP/1.1",
+    "CONNECTION: X-One",
+    "connection:x-two ,X-Three",
+    "X-ONE: 1",
+    "x-two: 2",
+  );
+  assert.equal(
+    parseRequest(`${asked}\r\nx-three: 3\r\nHOST: b.test\r\nPROXY-X: 4\r\nX-Four: 5`)?.head,
+    head("GET / HTTP/1.1", "Host: a.test", "X-Four: 5", "Connection: close", "", ""),
+  );
+});

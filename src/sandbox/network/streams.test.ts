@@ -150,3 +150,30 @@ test("a word for a stream that nobody knows is let pass, and one that nobody eve
     assert.equal(link.destroyed, isWrong);
   }
 });
+
+test("a guest that reads slowly keeps its network, also when every stream has sent all it may [X5][X4]", async () => {
+  const [guest, link] = duplexPair();
+  const streams: Duplex[] = [];
+  acceptStreams(link, { streamsMax: 4, onStream: (stream) => streams.push(stream) });
+  guest.write(Buffer.concat([1, 2, 3, 4].map((id) => frame(kinds.open, id))));
+  await settled();
+  for (const stream of streams) stream.write(Buffer.alloc(500_000));
+  await settled();
+  assert.deepEqual([streams.length, link.destroyed], [4, false]);
+  const heard: Buffer[] = [];
+  guest.on("data", (bytes: Buffer) => heard.push(bytes));
+  for (let round = 0; round < 10; round += 1) await settled();
+  assert.equal(Buffer.concat(heard).length, 4 * (128 * 1024 + 4 * 9));
+});
+
+test("a stream that both sides ended is over without a word, and makes room for another [X5]", async () => {
+  const { guest, link, streams, heard } = openLink({ streamsMax: 1 });
+  guest.write(Buffer.concat([frame(kinds.open, 1), frame(kinds.end, 1)]));
+  await settled();
+  streams[0]?.resume().end();
+  for (let round = 0; round < 5; round += 1) await settled();
+  assert.deepEqual([heard(), streams[0]?.destroyed], [frame(kinds.end, 1), true]);
+  guest.write(Buffer.concat([frame(kinds.open, 1), data(1, 32 * 1024)]));
+  await settled();
+  assert.deepEqual([streams.length, link.destroyed], [2, false]);
+});
