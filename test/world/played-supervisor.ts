@@ -18,12 +18,12 @@ export function execution(wanted: Partial<Execution>): Execution {
 
 /** One that has greeted, and heard our greeting. */
 export async function playSupervisor(settings: Partial<GuestSettings> = {}) {
-  const { connected, far, clock } = beginSupervisor(settings);
+  const { connected, far, clock, socket } = beginSupervisor(settings);
   far.say(hello);
   const connection = await connected;
   assert(connection.ok);
   await far.types();
-  return { guest: connection.value, far, clock };
+  return { guest: connection.value, far, clock, socket };
 }
 
 export function beginSupervisor(settings: Partial<GuestSettings>) {
@@ -60,5 +60,5 @@ export function beginSupervisor(settings: Partial<GuestSettings>) {
       return (await far.frames()).map(({ header }) => String(Object(header).type));
     },
   };
-  return { connected, far, clock };
+  return { connected, far, clock, socket: near };
 }

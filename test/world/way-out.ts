@@ -26,13 +26,18 @@ const data = (bytes: Buffer, id = 1) => frame(kinds.data, bytes.length, bytes, i
 export type WayWanted = Pick<NetworkOptions, "limits" | "lookup"> & {
   readonly clock?: Clock;
   readonly answer?: (socket: Socket) => void;
+  /** The host may speak on when it was told the end. */
+  readonly isHalfOpen?: boolean;
 };
 
 /** A host that hears all and says what it is told to. */
-export async function openWay(t: TestContext, { limits, answer, lookup, clock = endlessClock }: WayWanted = {}) {
+export async function openWay(
+  t: TestContext,
+  { limits, answer, lookup, isHalfOpen = false, clock = endlessClock }: WayWanted = {},
+) {
   const heard: Buffer[] = [];
   const sockets: Socket[] = [];
-  const server = createServer((socket) => {
+  const server = createServer({ allowHalfOpen: isHalfOpen }, (socket) => {
     sockets.push(socket.on("error", () => {}));
     socket.on("data", (bytes: Buffer) => heard.push(bytes));
     answer?.(socket);

@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { allOf, outcomeOf } from "../../../test/world/bare-supervisor.ts";
 import { beginSupervisor, execution, exited, hello, playSupervisor } from "../../../test/world/played-supervisor.ts";
+import { encodeFrame } from "./frames.ts";
 
 // What a guest is told, in which order, and what is left of it when it is over. The test plays the supervisor.
 
@@ -46,9 +47,17 @@ test("questions to a guest are answered each with its own answer, in whatever or
   const pings = [guest.ping(), guest.ping()];
   const usages = [guest.askUsage(), guest.askUsage()];
   const ends = [guest.endTurn(), guest.endTurn({ all: true })];
+  guest.warm("a", ["math"]);
+  void guest.reset("b");
   const told = (await far.frames()).map(({ header }) => header);
   const asked = [{ type: "ping", n: 1 }, { type: "ping", n: 2 }, { type: "usage" }, { type: "usage" }];
-  assert.deepEqual(told, [...asked, { type: "end_turn", all: false }, { type: "end_turn", all: true }]);
+  assert.deepEqual(told, [
+    ...[...asked, { type: "end_turn", all: false }, { type: "end_turn", all: true }],
+    ...[
+      { type: "warm", agent: "a", modules: ["math"] },
+      { type: "reset", agent: "b" },
+    ],
+  ]);
   for (const n of [2, 1]) far.say({ type: "pong", n, dropped: 10 * n });
   for (const n of [1, 2]) far.say({ type: "usage", memoryBytes: n, processes: 10 * n, cpuMs: 100 * n });
   for (const killed of [5, 6]) far.say({ type: "turn_ended", killed });
@@ -143,4 +152,47 @@ test("a program whose output nobody reads any more is killed [X1]", async () => 
   far.say({ type: "started", id: "e" });
   for await (const { kind } of events) if (kind === "started") break;
   assert.deepEqual(await far.types(), ["exec", "kill"]);
+});
+
+test("the time of a cell counts from when it begins; one that never began took none [X1]", async () => {
+  const { guest, far, clock } = await playSupervisor();
+  const lasted = async (id: string, wanted: Parameters<typeof execution>[0] = {}) => {
+    const end = (await allOf(guest.run(execution({ id, language: "python", ...wanted })))).at(-1);
+    return end?.kind === "exited" && [end.how, end.metrics.durationMs];
+  };
+  const cells = ["first", "second", "never"].map((id) => lasted(id));
+  clock.move(100);
+  guest.kill("never");
+  far.say({ ...exited, id: "first" });
+  await far.delivered();
+  clock.move(50);
+  far.say({ ...exited, id: "second" });
+  assert.deepEqual(await Promise.all(cells), [
+    ["done", 100],
+    ["done", 50],
+    ["cancelled", 0],
+  ]);
+  await far.frames();
+  const early = await lasted("early", { signal: AbortSignal.abort() });
+  assert.deepEqual([early, await far.frames()], [["cancelled", 0], []]);
+});
+
+test("a frame that came in two pieces is over with the second, and one that is wrong closes the socket [X1][Q2]", async () => {
+  const { guest, far, clock, socket } = await playSupervisor();
+  const frame = encodeFrame({ type: "started", id: "x" });
+  for (const piece of [frame.subarray(0, 5), frame.subarray(5)]) {
+    far.raw(piece);
+    await far.delivered();
+  }
+  assert.equal(clock.timers(), 0);
+  clock.move(10_000);
+  assert.deepEqual([guest.isOpen(), guest.dropped(), socket.destroyed], [true, 1, false]);
+  far.say({ type: "sudo" });
+  assert.deepEqual([await guest.ended, socket.destroyed], [{ why: "protocol_error" }, true]);
+});
+
+test("a guest that goes before it greets leaves no timer [X1]", async () => {
+  const { connected, far, clock } = beginSupervisor({});
+  far.end();
+  assert.deepEqual([(await connected).ok, clock.timers()], [false, 0]);
 });

@@ -53,7 +53,8 @@ test("the values of an execution may have a mebibyte together, and a short piece
 });
 
 test("output and remarks up to their limit are heard on each stream, and a figure elsewhere is not [X1][X4]", async () => {
-  const { guest, far } = await playSupervisor();
+  const limits = { outputBytesMax: 1000, fileBytesMax: 1 };
+  const { guest, far } = await playSupervisor({ limits });
   const outcome = outcomeOf(guest.run(execution({})));
   const streams = ["stdout", "stderr"] as const;
   for (const stream of streams) far.say({ type: "out", id: "e", stream }, "x".repeat(1000 + 4096));
@@ -63,4 +64,7 @@ test("output and remarks up to their limit are heard on each stream, and a figur
   const { stdout, stderr, results, end } = await outcome;
   assert.deepEqual([stdout.length, stderr.length, results, end], [5096, 5096, [], "done 0"]);
   assert.deepEqual([guest.isOpen(), guest.dropped()], [true, 1]);
+  void guest.run(execution({}));
+  far.say({ type: "out", id: "e", stream: "stderr" }, "x".repeat(1000 + 4096 + 1));
+  assert.deepEqual(await guest.ended, { why: "protocol_error" });
 });

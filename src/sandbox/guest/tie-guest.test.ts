@@ -9,7 +9,12 @@ async function tie() {
   const { promise: ended, resolve: die } = Promise.withResolvers<Awaited<GuestLife["ended"]>>();
   const kills: string[] = [];
   const guest = tieGuest(connection, {
-    ...{ ended, kill: () => void kills.push("killed"), sharedFiles: async () => new Set([7]), unnamedBytes: async () => 8 },
+    ...{
+      ended,
+      kill: () => void kills.push("killed"),
+      sharedFiles: async () => new Set([7]),
+      unnamedBytes: async () => 8,
+    },
     usage: async () => ({ memoryBytes: 1, processes: 2, cpuMs: 3 }),
   });
   return { guest, far, clock, die, kills: () => kills.length };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { manualClock, notingClock } from "../../../test/world/manual-clock.ts";
-import { kinds, openGuest, openWay, whenSo } from "../../../test/world/way-out.ts";
+import { kinds, openGuest, openWay, type WayWanted, whenSo } from "../../../test/world/way-out.ts";
 import { OwnerId } from "../../protocol/ids.ts";
 import { proxyLimits } from "./proxy.ts";
 
@@ -138,6 +138,42 @@ test("a host is looked up for as long as it may take to connect [X5][X4]", async
   program.ask(tunnel(way.place));
   await whenSo("it is refused", () => program.heard().startsWith("HTTP/1.1 502 "));
   assert.deepEqual(waits, [7]);
+});
+
+test("what a host sends counts as what a program sends: beyond the limit the connection is cut [X5][X4]", async (t) => {
+  const limits = { connectionBytesMax: 1004 };
+  const answer: WayWanted["answer"] = (socket) =>
+    socket.on("data", (bytes: Buffer) => socket.write(Buffer.alloc(Number(bytes), "x")));
+  const way = await openWay(t, { limits, answer });
+  const program = openGuest(way);
+  program.ask(tunnel(way.place));
+  await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
+  program.say(Buffer.from("1000"));
+  await whenSo("all of it is there", () => program.heard().endsWith("x".repeat(1000)));
+  assert.deepEqual(way.logged, []);
+  program.say(Buffer.from("1"));
+  await whenSo("it is cut", () => program.kinds().includes(kinds.reset));
+  assert.deepEqual(way.logged, [`a connection of a program was cut {"owner":"local","why":"bytes"}`]);
+});
+
+test("a program that said all it has to say hears the answer to the end [X5]", async (t) => {
+  const answer: WayWanted["answer"] = (socket) => socket.once("end", () => socket.end("answer"));
+  const way = await openWay(t, { answer, isHalfOpen: true });
+  const program = openGuest(way);
+  program.ask(`${tunnel(way.place)}question`);
+  await whenSo("the question is there", () => way.heard() === "question");
+  program.end();
+  await whenSo("the end is heard", () => program.kinds().includes(kinds.end));
+  assert.deepEqual([program.heard().split("\r\n\r\n")[1], way.logged], ["answer", []]);
+});
+
+test("a host that is allowed and where nobody answers is told as that [X5]", async (t) => {
+  const way = await openWay(t);
+  way.rules.hosts = way.rules.privateHosts = ["mirror.test:1"];
+  const program = openGuest(way);
+  program.ask(tunnel("mirror.test:1"));
+  await whenSo("it is refused", () => program.kinds().includes(kinds.end));
+  assert.match(program.heard(), /^HTTP\/1\.1 502 Bad Gateway: [^\r]*mirror\.test:1/);
 });
 
 test("hosts that one guest may reach besides are open to it alone, private ones only by the settings, and it hears of refusals [X5]", async (t) => {

@@ -177,3 +177,47 @@ test("a stream that both sides ended is over without a word, and makes room for 
   await settled();
   assert.deepEqual([streams.length, link.destroyed], [2, false]);
 });
+
+test("a window may be filled to its last byte and no further, and room that is given back is room again [X5][X4]", async () => {
+  const { guest, link, streams } = openLink();
+  guest.write(Buffer.concat([frame(kinds.open, 1), ...Array<Buffer>(4).fill(data(1, 32 * 1024))]));
+  await settled();
+  for (const _ of [1, 2]) streams[0]?.write(Buffer.alloc(1000));
+  await settled();
+  for (const _ of [1, 2]) guest.write(frame(kinds.credit, 1, 1000));
+  await settled();
+  assert.deepEqual([link.destroyed, streams[0]?.destroyed], [false, false]);
+  guest.write(data(1, 1));
+  await settled();
+  assert.equal(link.destroyed, true);
+});
+
+test("what nobody reads is not told as taken, beyond what a stream holds for its reader [X5][X4]", async () => {
+  const { guest, streams, heard } = openLink();
+  guest.write(frame(kinds.open, 1));
+  await settled();
+  streams[0]?.on("readable", () => {});
+  for (let piece = 0; piece < 4; piece += 1) {
+    guest.write(data(1, 32 * 1024));
+    await settled();
+  }
+  assert.deepEqual(heard(), frame(kinds.credit, 1, 64 * 1024));
+});
+
+test("a stream that is given up when one side was done is told to the guest, and what breaks it ends nothing else [X5][Q2]", async () => {
+  const { guest, link, streams, heard } = openLink();
+  guest.write(Buffer.concat([frame(kinds.open, 1), frame(kinds.open, 2), frame(kinds.end, 2), frame(kinds.open, 3)]));
+  await settled();
+  streams[0]?.end();
+  await settled();
+  streams[0]?.destroy(new Error("torn off"));
+  streams[1]?.destroy();
+  await settled();
+  assert.deepEqual(
+    [heard(), link.destroyed],
+    [Buffer.concat([frame(kinds.end, 1), frame(kinds.reset, 1), frame(kinds.reset, 2)]), false],
+  );
+  link.destroy(new Error("torn off"));
+  await settled();
+  assert.equal(streams[2]?.destroyed, true);
+});
