@@ -18,6 +18,7 @@ test("the group of a process is found in old hierarchies and the new one, each c
   const proc = folderWith(t, {
     "42/cgroup": "6:freezer:/f\n4:cpuacct,cpu:/box/a:b\n3:memory:/box/m\n1:name=systemd:/x\n0::/new/one\n",
     "43/cgroup": "0::/../out\n3:memory:/elsewhere\n",
+    "45/cgroup": "0::/new/one\n",
     "self/mountinfo": mounts,
   });
   const old = (folder: string) => ({ folder: join(root, "sys", folder), version: 1 });
@@ -25,6 +26,7 @@ test("the group of a process is found in old hierarchies and the new one, each c
     ...{ cpu: old("cpu/a:b"), cpuacct: old("cpu/a:b"), memory: old("memory/m"), freezer: old("freezer/f") },
     pids: { folder: join(root, "sys/new/new/one"), version: 2 },
   });
+  assert.deepEqual([...placesOf(45, proc).keys()], ["memory", "pids"]);
   assert.deepEqual([placesOf(43, proc).size, placesOf(44, proc).size], [0, 0]);
 });
 

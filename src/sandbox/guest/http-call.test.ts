@@ -124,6 +124,7 @@ test("who does not answer in time, or is not waited for any more, is hung up on;
   isAnswering = false;
   const given = exchange(ask(), "", patient);
   await until("it is asked", () => sockets.size === 1);
+  assert.equal(clock.timers(), 0);
   over.abort();
   const [first, next] = [await given, await exchange(ask(), "", patient)];
   assert.deepEqual([first.ok || first.failure, next.ok || next.failure], [late, late]);
@@ -154,4 +155,11 @@ test("a connection that changes its protocol is handed on with what came along, 
   const gone = await serve(t, { upgrade: (socket) => socket.destroy() });
   const lost = await changeProtocol(gone.ask(upgrading), waiting);
   assert.deepEqual(lost.ok || lost.failure, { why: "broken_off", status: 0, said: "ECONNRESET" });
+});
+
+test("an answer without an end is not read beyond its limit [X3][X4]", async (t) => {
+  const { ask, sockets } = await serve(t, { answer: (_, response) => void response.write("x".repeat(101)) });
+  const answered = await exchange(ask(), "", waitingFor());
+  assert.deepEqual(answered.ok && answered.value.text, { ok: false, failure: "the answer is too long" });
+  await until("it is hung up on", () => sockets.size === 0);
 });

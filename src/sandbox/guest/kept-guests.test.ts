@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { playedProvider } from "../../../test/world/played-provider.ts";
-import { failed, type Result } from "../../base/result.ts";
+import { failed, ok, type Result } from "../../base/result.ts";
 import type { Guest, GuestWanted, Lack, SandboxFault } from "../provider.ts";
 import { canaryLimits } from "./canary.ts";
 import { keepGuests, keepGuestsOf } from "./kept-guests.ts";
@@ -41,13 +41,16 @@ test("a guest is known from when it is asked for until it is gone, and one that 
 
 test("when guests are ended, those that are just starting are ended too, and none is started any more [X3]", async () => {
   const provider = playedProvider();
-  const late = Promise.withResolvers<void>();
+  const [late, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let starts = 0;
   const kept = keepGuests(async (one) => {
     starts += 1;
     if (one.id === "late") await late.promise;
     if (one.id === "broken") throw new Error("a mistake");
-    return provider.open(one);
+    const opened = await provider.open(one);
+    if (!opened.ok) return opened;
+    const guest = opened.value;
+    return ok({ ...guest, close: (why: string) => Promise.all([guest.close(why), slow.promise]).then(() => {}) });
   });
   await kept.open(wanted("open"));
   const opening = [kept.open(wanted("late")), kept.open(wanted("broken")).catch(() => undefined)];
@@ -59,7 +62,11 @@ test("when guests are ended, those that are just starting are ended too, and non
   assert.deepEqual([isOver, kept.isClosed(), provider.guests[0]?.told], [false, true, ["close closed"]]);
   assert.deepEqual([await kept.open(wanted("next")), starts], [closed, 3]);
   late.resolve();
-  await Promise.all([closing, ...opening]);
+  await Promise.all(opening);
+  await turn();
+  assert.equal(isOver, false);
+  slow.resolve();
+  await closing;
   await turn();
   assert.deepEqual([provider.guests[1]?.told, provider.living(), [...kept.ids()]], [["close closed"], [], []]);
 });

@@ -14,6 +14,8 @@ test("a place is named by the folders that lead to it, also by another name of t
     [below("root", "root/a/b"), below("link", "root/a/b"), below("root", "link/a"), below("root", "root/new")],
     [["a", "b"], ["a", "b"], ["a"], ["new"]],
   );
+  // A link is a name like others: whoever opens it follows none.
+  assert.deepEqual(below("root", "root/out"), ["out"]);
   const outside = [below("root", "root"), below("root", "other"), below("root", "rootless"), below("root", "link/out")];
   assert.deepEqual(
     outside,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { bareSupervisor, guestSettings, outcomeOf } from "../../../test/world/bare-supervisor.ts";
 import type { Execution } from "../provider.ts";
@@ -63,4 +63,15 @@ test("an agent's Python has no more files open after many cells than after the f
   }
   assert.match(results[0] ?? "", /^text \[\d+, 100000\]$/);
   assert.deepEqual(results, Array(4).fill(results[0]));
+});
+
+test("when the end of a turn is told, what it ended is gone, also what an agent's Python had started [X1][X4]", async (t) => {
+  const { guest, run } = await guestOf(t);
+  const cell = await run("import subprocess\nsubprocess.Popen(['sleep', '1000']).pid");
+  const shell = await run("sleep 1000 > /dev/null 2>&1 & echo $!", { language: "bash" });
+  const pids = [cell.results[0]?.replace("text ", ""), shell.stdout.trim()];
+  const isThere = () => pids.map((pid) => existsSync(`/proc/${pid}`));
+  assert.deepEqual(isThere(), [true, true]);
+  assert.equal(await guest.endTurn(), 2);
+  assert.deepEqual(isThere(), [false, false]);
 });

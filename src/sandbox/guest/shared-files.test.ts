@@ -25,6 +25,8 @@ test("of the files in a program's memory those are known that what it writes the
   const found = await sharedFiles([child.pid ?? 0, 2 ** 22 + 1]);
   const isFound = (name: string) => found?.has(statSync(join(folder, name)).ino);
   assert.deepEqual([isFound("shared"), isFound("private")], [true, false]);
+  // Too much to look through is not looked at any further.
+  assert.equal(await sharedFiles(Array(1000).fill(process.pid)), undefined);
   const ended = once(child, "exit");
   child.stdin.end();
   await ended;

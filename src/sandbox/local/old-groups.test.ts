@@ -77,7 +77,7 @@ test("a group that is not empty is tried again for two seconds, and one that is 
 });
 
 test("what earlier processes left in groups is ended and counted, and those of guests that live are spared [X3]", async (t) => {
-  const { root, groups } = machine(t, old.slice(1, 2), "6:freezer:/\n", {
+  const { root, groups, waits } = machine(t, old.slice(1, 2), "6:freezer:/\n", {
     ...{ "freezer/agentyard-m1/left/": "", "freezer/agentyard-m1/lives/": "", "freezer/agentyard-m1/file": "" },
   });
   const child = spawn("sleep", ["60"]);
@@ -85,6 +85,7 @@ test("what earlier processes left in groups is ended and counted, and those of g
   const lives = join(root, "freezer/agentyard-m1/lives");
   writeFileSync(join(lives, "cgroup.procs"), `${child.pid}\n`);
   assert.deepEqual(await groups.reap(new Set(["lives"])), { processes: [], groups: 1 });
+  assert.equal(waits.length, 100); // What holds it is not gone: here the kernel's own files do not go with it.
   assert.deepEqual([child.exitCode, child.signalCode, existsSync(lives)], [null, null, true]);
   const ended = once(child, "exit");
   assert.deepEqual(await groups.reap(), { processes: [child.pid], groups: 2 });
@@ -109,11 +110,36 @@ test("a server that cannot step aside for its guests stays where it is, and prom
   writeFileSync(procs, `7\n${process.pid}\n8\n`);
   await groups.expect();
   assert.equal(readFileSync(procs, "utf8"), `${process.pid}`);
-  writeFileSync(procs, `7\n8\n`);
+  writeFileSync(procs, `7\n1${process.pid}\n`);
   writeFileSync(join(root, "new/svc/agentyard-m1-server/cgroup.procs"), `1${process.pid}\n${process.pid}\n`);
   await groups.expect();
   assert.deepEqual(
     [procs, join(root, "new/svc/agentyard-m1-server/cgroup.procs")].map((path) => readFileSync(path, "utf8")),
-    ["7\n8\n", `${process.pid}`],
+    [`7\n1${process.pid}\n`, `${process.pid}`],
   );
+});
+
+test("a limit that the machine does not take is not promised, and one that is not there keeps no guest away [X3][X4]", (t) => {
+  const { root, groups } = machine(t, old, inOld, {
+    ...{ "memory/agentyard-m1/trial/memory.limit_in_bytes/": "", "freezer/": "", "cpu/": "" },
+  });
+  assert.deepEqual(groups.has, { memory: false, pids: false, cpu: true, kill: true });
+  // Another process of this installation may have taken the folder away.
+  rmSync(join(root, "cpu/agentyard-m1"), { recursive: true });
+  assert.equal(groups.make("g1", limits).add(4242), true);
+  assert.equal(readFileSync(join(root, "cpu/agentyard-m1/g1/cpu.cfs_quota_us"), "utf8"), "150000");
+});
+
+test("where a machine has both kinds of control groups each limit is set once, where it is first [X4]", (t) => {
+  const mounts = [...old.slice(0, 1), "ID / ROOT/new rw - cgroup2 cgroup2 rw"];
+  const { root, groups } = machine(t, mounts, "3:memory:/\n0::/\n", {
+    ...{ "memory/": "", "new/cgroup.controllers": "memory pids\n", "new/cgroup.subtree_control": "memory pids\n" },
+    "new/agentyard-m1/cgroup.subtree_control": "memory\n",
+  });
+  groups.make("g1", limits);
+  assert.deepEqual(
+    [readdirSync(join(root, "memory/agentyard-m1/g1")).sort(), readdirSync(join(root, "new/agentyard-m1/g1"))],
+    [["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"], ["pids.max"]],
+  );
+  assert.equal(readFileSync(join(root, "new/agentyard-m1/cgroup.subtree_control"), "utf8"), "+pids");
 });
