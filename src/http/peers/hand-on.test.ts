@@ -1,23 +1,8 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
-import { Hono } from "hono";
-import { manualClock } from "../../../test/world/manual-clock.ts";
-import { systemIds } from "../../base/ids.ts";
-import { ok } from "../../base/result.ts";
-import { homesHere } from "../../homes/homes.ts";
+import { test } from "node:test";
+import { bytesType, dyingPeer, handingOnTo } from "../../../test/world/handing-on.ts";
 import { Problem } from "../../protocol/resources.ts";
-import { bodyAsItComes } from "../bytes.ts";
-import type { Env } from "../door.ts";
-import { openRate } from "../rate.ts";
-import { type HandingOn, openHandOn } from "./hand-on.ts";
-import { openPasses } from "./pass.ts";
-import { type PeerWord, peerHeader } from "./peer-words.ts";
-
-/** As files are sent: handed on as it comes. */
-const bytesType = "application/octet-stream";
+import type { PeerWord } from "./peer-words.ts";
 
 test("what may have been done at a server that died is not done a second time: the caller is told when to come again [N1][L6]", async (t) => {
   const peer = await dyingPeer(t);
@@ -89,58 +74,3 @@ test("a request is handed on with its id, its length and its place in the trace,
     ["mine", "5", `00-${place.traceId}-${place.spanId}-01`],
   );
 });
-
-/** Another server, which dies once it has read all of a request, or does not serve it, and does serve the next. */
-async function dyingPeer(t: TestContext) {
-  const seen: (string | undefined)[] = [];
-  let next: ("dies" | PeerWord)[] = [];
-  let headers: IncomingHttpHeaders = {};
-  // No connection is closed for having been idle, however long this machine stands still.
-  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
-    seen.push(incoming.method);
-    incoming.resume().once("end", () => {
-      headers = incoming.headers;
-      const word = next.shift();
-      if (word === undefined) outgoing.setHeader("set-cookie", ["a=1; Path=/", "b=2; Path=/"]).end("done");
-      else if (word === "dies") incoming.socket.destroy();
-      else outgoing.writeHead(503, { [peerHeader]: word }).end();
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const says = (...words: ("dies" | PeerWord)[]) => {
-    next = words;
-  };
-  return { address: `127.0.0.1:${port}`, seen, says, headers: () => headers };
-}
-
-/** The door of a server where everything is at home at another one. */
-function handingOnTo(t: TestContext, address: string, more: Pick<HandingOn, "logger" | "tracer"> = {}) {
-  const clock = manualClock();
-  const key = { find: () => ok("key of all"), make: () => ok("") };
-  const handOn = openHandOn({
-    homes: { ...homesHere, isShared: true, homeOf: async () => ({ isHere: false, server: "there", address }) },
-    ...{ passes: openPasses({ key, clock, ids: systemIds }), rate: openRate(clock), clock },
-    ...{ logger: (line: string) => t.diagnostic(line), ...more },
-  });
-  const app = new Hono<Env>();
-  app.all("/", async (c) => {
-    c.set("requestId", "mine");
-    c.set("language", "en");
-    c.set("dialect", "own");
-    c.set("caller", { signedIn: undefined, scopes: [] });
-    c.set("arrival", {
-      ...{ address: undefined, isVeiled: false, isFromHere: true },
-      ...{ host: "here", scheme: undefined, prefix: "" },
-    });
-    const isKept = c.req.header("content-type") !== bytesType;
-    const body = isKept ? { bytes: new Uint8Array(await c.req.arrayBuffer()) } : bodyAsItComes(c.req.raw);
-    return (await handOn(c, "u:local", body)) ?? c.text("served here");
-  });
-  return (sent: RequestInit) => app.fetch(new Request("http://here/", sent));
-}

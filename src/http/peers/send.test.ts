@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { getEventListeners, once } from "node:events";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { manualClock } from "../../../test/world/manual-clock.ts";
 import { systemClock } from "../../base/clock.ts";
 import { BrokenOff } from "../../workspace/workspace.ts";
 import { type Outgoing, openSending } from "./send.ts";
@@ -47,6 +48,77 @@ test("after an answer that came before all of a body was sent, or that refuses o
     seen.push(connections.size);
   }
   assert.deepEqual(seen, [1, 2, 3, 4, 4, 4]);
+});
+
+test("what is on its way to a server that is gone is given up half a second later, and nothing else [N1][L6]", async (t) => {
+  const waiting: ServerResponse[] = [];
+  const to = await serving(t, (_, answer) => void waiting.push(answer));
+  const clock = manualClock();
+  const sending = openSending(clock);
+  const [lost, kept] = ["gone", "alive"].map((server) => sending.send({ ...outgoing, to: { ...to, server } }));
+  while (waiting.length < 2) await setImmediate();
+  sending.giveUp("gone");
+  clock.move(499);
+  await setImmediate();
+  assert.equal(await Promise.race([lost, setImmediate("not yet")]), "not yet", "it may still have said something");
+  clock.move(1);
+  assert.deepEqual(await lost, { unreached: { wasSent: true } });
+  for (const answer of waiting) answer.end("done");
+  const sent = await kept;
+  assert.equal(sent && "answer" in sent && (await sent.answer.text()), "done");
+});
+
+test("a request that reached nobody is known not to have been sent, and one that its caller left is over [N1][Q2]", async (t) => {
+  const to = await serving(t, () => {});
+  const sending = openSending(systemClock);
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const nowhere = { server: "there", address: `127.0.0.1:${port}` };
+  assert.deepEqual(await sending.send({ ...outgoing, to: nowhere }), { unreached: { wasSent: false } });
+  const gone = new AbortController();
+  const left = sending.send({ ...outgoing, to, gone: gone.signal });
+  gone.abort();
+  const { unreached } = { unreached: undefined, ...(await left) };
+  assert.ok(unreached !== undefined);
+});
+
+test("an answer comes as it was given, a stream of events ends with the server that hands it on, and what breaks off breaks off [N1][C3]", async (t) => {
+  const waiting: ServerResponse[] = [];
+  const to = await serving(t, (incoming, answer) => {
+    if (incoming.url === "/none") return void answer.writeHead(204, { "x-own": "1", connection: "close" }).end();
+    answer.writeHead(200, { "content-type": incoming.url === "/events" ? "text/event-stream" : "text/plain" });
+    answer.write("a");
+    waiting.push(answer);
+  });
+  const sending = openSending(systemClock);
+  const closing = new AbortController();
+  const ends: string[] = [];
+  const begin = async (path: string, isConnected = true) => {
+    const breakOff = () => isConnected && ends.push(path) > 0;
+    const sent = await sending.send({ ...outgoing, to, path, closing: closing.signal, breakOff });
+    assert.ok("answer" in sent);
+    return sent.answer;
+  };
+  const none = await begin("/none");
+  assert.deepEqual([none.status, none.body, Object.fromEntries(none.headers)], [204, null, { "x-own": "1" }]);
+  const [events, plain, cut] = [await begin("/events"), await begin("/plain"), await begin("/cut", false)];
+  const listening = () => getEventListeners(closing.signal, "abort").length;
+  assert.equal(listening(), 1, "a file is sent to its end");
+  const reader = events.body?.getReader();
+  assert.deepEqual(Buffer.from((await reader?.read())?.value ?? []).toString(), "a");
+  closing.abort();
+  assert.equal((await reader?.read())?.done, true);
+  assert.deepEqual([ends, listening()], [["/events"], 0]);
+  waiting[1]?.end("b");
+  assert.equal(await plain.text(), "ab");
+  waiting[2]?.destroy();
+  await assert.rejects(cut.text());
+  const left = await begin("/left");
+  await left.body?.cancel();
+  await once(waiting[3] ?? assert.fail(), "close");
+  assert.deepEqual(ends, ["/events"], "its caller has left by themselves");
 });
 
 async function* failing(error: Error): AsyncGenerator<Uint8Array> {

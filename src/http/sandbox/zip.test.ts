@@ -33,6 +33,34 @@ test("more files or bytes than one archive holds are refused before it is begun 
   );
 });
 
+test("an archive has every file below what was asked for, by its path from there, and the name of that [S3]", async () => {
+  const folder = (path: string): FileStat => ({ ...entry(path, 0), type: "folder" });
+  const held = async (entries: readonly FileStat[], path: string) => {
+    const made = await openArchive(workspaceOf(entries), path);
+    assert.ok(made.ok);
+    const bytes = Buffer.concat(await Array.fromAsync(made.value.chunks()));
+    return [made.value.name, ...Object.keys(unzipSync(bytes))];
+  };
+  const below = ["outputs/set/b.txt", "outputs/set/a/.hidden", "outputs/set/a/c.txt"].map((path) => entry(path));
+  const sorted = ["a/.hidden", "a/c.txt", "b.txt"];
+  assert.deepEqual(await held([folder("outputs/set/a"), ...below], "outputs/set"), ["set.zip", ...sorted]);
+  assert.deepEqual(await held(below, "./outputs/set/"), ["set.zip", ...sorted]);
+  const own = [entry(".metadata.json"), entry("uploads/.metadata.json"), entry("a.txt")];
+  assert.deepEqual(await held(own, "."), ["c1.zip", "a.txt", "uploads/.metadata.json"]);
+  assert.deepEqual(await held([entry("outputs/a.txt")], "outputs/a.txt"), ["a.txt.zip", "a.txt"]);
+  assert.deepEqual(await held([entry("a.txt")], "a.txt"), ["a.txt.zip", "a.txt"]);
+  const late = { ...entry("a.txt"), modifiedAt: Date.UTC(2150, 0) };
+  assert.deepEqual(await held([late], "."), ["c1.zip", "a.txt"], "of a time that the format does not know");
+});
+
+test("as many files and bytes as one archive holds are no more than that [S3]", async () => {
+  const { filesMax, bytesMax } = archiveLimits;
+  const most = Array.from({ length: filesMax }, (_, number) => entry(`outputs/${number}`));
+  const largest = [entry("outputs/a", bytesMax - 1), entry("outputs/b", 1)];
+  assert.ok((await openArchive(workspaceOf(most), "outputs")).ok);
+  assert.ok((await openArchive(workspaceOf(largest), "outputs")).ok);
+});
+
 function workspaceOf(entries: readonly FileStat[]): Parameters<typeof openArchive>[0] {
   return {
     id: "c1",
