@@ -165,6 +165,35 @@ test("when the service is away or the person says no, the page tells so and all 
   assert.ok(browser.jar.has("agentyard"));
 });
 
+test("below the path of a proxy the service leads back there, and what the browser keeps on its way is sent nowhere else [C6]", async () => {
+  await using place = await openPlace({ addsUsers: true });
+  const { service, addUser, call } = place;
+  await addUser({ id: "root" });
+  service.person = "s1";
+  const there = { address: "10.0.0.1", host: "yard.example", "x-forwarded-prefix": "/yard" };
+  const callback = "https://yard.example/yard/sign-in/oidc/callback";
+  service.serve(callback);
+  const proxy = { ...there, "x-forwarded-proto": "https" };
+  const begun = await call("GET /sign-in/oidc?next=/yard/docs", proxy);
+  const asked = begun.headers.get("location") ?? "";
+  assert.equal(new URL(asked).searchParams.get("redirect_uri"), callback);
+  const [kept = "", ...how] = (begun.headers.get("set-cookie") ?? "").split("; ");
+  assert.match(kept, /^__Secure-agentyard-way=./);
+  assert.deepEqual(how, ["Path=/yard/sign-in", "Max-Age=600", "HttpOnly", "SameSite=Lax", "Secure"]);
+  const back = new URL((await openBrowser().go(asked, { stop: "https://yard.example" })).url);
+  const path = back.pathname.replace(/^\/yard/, "");
+  const [name = ""] = kept.split("=");
+  const signed = await call(`GET ${path}${back.search}`, { ...proxy, cookie: `${kept}; ${name}=foreign` });
+  assert.deepEqual([signed.status, signed.headers.get("location")], [303, "/yard/docs"], "ours comes first");
+  const [gone = ""] = signed.headers.getSetCookie();
+  assert.match(gone, /^__Secure-agentyard-way=; Path=\/yard\/sign-in; Max-Age=0; /);
+  const plain = await call("GET /sign-in/oidc", { ...there, "x-forwarded-proto": "http" });
+  assert.match(plain.headers.get("set-cookie") ?? "", /^agentyard-way=[^;]+; Path=\/yard\/sign-in; /);
+  const { "x-forwarded-prefix": _, ...bare } = there;
+  const short = (await call("GET /sign-in/oidc", bare)).headers.get("set-cookie") ?? "";
+  assert.match(short, /^agentyard-way=[^;]+; Path=\/sign-in; /);
+});
+
 async function openPlace({ addsUsers, isAway = false }: { addsUsers: boolean; isAway?: boolean }) {
   const service = await signInServer(people);
   const { issuer, secret: clientSecret } = service;

@@ -50,6 +50,9 @@ test("a form may have as many fields, and fields as long, as the limits say, bef
   assert.equal(await told(`${field("f", `${longest}x`)}${file("a.txt")}${end}`), "field_too_long");
   assert.equal(await told(`${file("a.txt")}${field("f", `${longest}x`)}${end}`), "field_too_long");
   assert.equal(await told(file("a.txt") + file("b.txt") + end), "several_files");
+  const late = await told(file("a.txt"), "--b\r\n", field("f", "x").slice(5), end);
+  assert.deepEqual(late, ["a.txt", "text", { f: "x" }], "the file ends with the form, not before");
+  assert.equal(await told(file("a.txt"), "--b\r\n", file("b.txt").slice(5), end), "several_files");
 });
 
 /** A file without end, of which each piece is larger than what is held of it. */

@@ -33,10 +33,7 @@ export async function openForm(
   const reading = listenTo(parser);
   void pump(source, parser, reading);
   const found = await Promise.race([reading.file.promise, reading.end.promise]);
-  if (found === undefined || "fault" in found) {
-    reading.stop.resolve();
-    return failure("form_unfit", { why: found?.fault ?? "no_file" });
-  }
+  if (found === undefined || "fault" in found) return failure("form_unfit", { why: found?.fault ?? "no_file" });
   const { name, stream } = found;
   return ok({
     fields: reading.fields,

@@ -17,6 +17,8 @@ type Entry = {
   readonly mode?: number;
   /** Of the head before its bytes. */
   readonly extra?: number;
+  /** Where the directory says that it is. */
+  readonly at?: number;
 };
 
 type End = {
@@ -46,7 +48,7 @@ function zip(entries: readonly Entry[], { comment = Buffer.alloc(0), disk = 0, e
     row.writeUInt32LE(entry.bytes ?? content.length, 24);
     row.writeUInt16LE(name.length, 28);
     row.writeUInt32LE(((entry.mode ?? 0) << 16) >>> 0, 38);
-    row.writeUInt32LE(offset, 42);
+    row.writeUInt32LE(entry.at ?? offset, 42);
     const file = Buffer.concat([head, name, Buffer.alloc(extra), packed]);
     files.push(file);
     directory.push(row, name);
@@ -135,6 +137,7 @@ test("an archive whose parts do not fit together is refused as broken, whichever
     ["no row in the directory", changed(row)],
     ["a name that is longer than its row", changed(row + 29)],
     ["bytes that reach into the directory", changed(26)],
+    ["two that share their bytes", zip([...plain, { name: "b.txt", content: text, at: 0 }])],
     ["something behind the end", Buffer.concat([zip(plain), Buffer.from("x")])],
   ] as const)
     assert.deepEqual(await held(bytes), broken, what);
@@ -180,7 +183,7 @@ test("a file of an archive breaks off where it is not what the archive says of i
   const plain = sourceOf(bytes);
   const dying = {
     ...plain,
-    read: async (at: number, length: number) => (isDead ? Promise.reject(new Error("EIO")) : plain.read(at, length)),
+    read: async (at: number, length: number) => (isDead ? Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" })) : plain.read(at, length)),
   };
   const read = await readArchive(dying, "a.zip");
   isDead = true;

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { peopledYard } from "../world/callers.ts";
+import { must } from "../world/yard.ts";
+
+const password = "a good password";
+const here = { origin: "http://127.0.0.1:7420", "sec-fetch-site": "same-origin" };
+
+test("a form to sign in that is refused has what was typed and where to go, and one without end is not read [C6][P4]", async () => {
+  await using yard = await peopledYard({ signInLastsMs: 86_400_000 });
+  await yard.addUser({ id: "ann", password });
+  await yard.addUser({ id: "bob" });
+  const form = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    yard.call("POST /sign-in", { ...here, ...headers, body: new URLSearchParams(fields) });
+  const wrong = await form({ user: "ann", password: "x", next: "/docs", lang: "zh" });
+  assert.match(wrong.text, /name="next" value="\/docs"><input type="hidden" name="lang" value="zh">/);
+  assert.match(wrong.text, /name="user"[^>]* value="ann"/);
+  assert.match(wrong.text, /lang=en&#38;next=%2Fdocs"/, "the other language leads there as well");
+  const right = await form({ user: "ann", password, next: "/docs" });
+  assert.match(right.headers.get("set-cookie") ?? "", /^agentyard=[^;]+; Path=\/; Max-Age=86400; /);
+  const rest = 16 * 1024 - "user=ann&password=".length;
+  const statusOf = async (characters: number) => (await form({ user: "ann", password: "x".repeat(characters) })).status;
+  assert.deepEqual([await statusOf(rest), await statusOf(rest + 1)], [401, 413]);
+  const { path } = await must(yard.client.call("makeSignInLink", { params: { user: "bob" } }));
+  const page = await yard.call(`GET ${path}&next=/docs`);
+  assert.match(page.text, /This link signs you in as bob, once/, "who has no name goes by their id");
+  const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
+  assert.match(page.text, new RegExp(`lang=zh&#38;next=%2Fdocs&#38;link=${link}"`), "in the other language it is the same link");
+});
+
+test("below the path of a proxy people come to that path, and the form is sent there [C6]", async () => {
+  await using yard = await peopledYard({ trustedProxies: ["10.0.0.1"], trustedHosts: ["yard.example"] });
+  await yard.addUser({ id: "ann" });
+  const proxy = { address: "10.0.0.1", host: "yard.example", "x-forwarded-proto": "https", "x-forwarded-prefix": "/yard" };
+  const page = await yard.call("GET /sign-in", proxy);
+  assert.match(page.text, /<form method="post" action="\/yard\/sign-in"><input type="hidden" name="next" value="\/yard\/">/);
+  const { path } = await must(yard.client.call("makeSignInLink", { params: { user: "ann" } }));
+  const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
+  const origin = "https://yard.example";
+  const entered = await yard.call("POST /sign-in", { ...proxy, origin, body: new URLSearchParams({ link }) });
+  assert.deepEqual([entered.status, entered.headers.get("location")], [303, "/yard/"]);
+});
