@@ -61,9 +61,9 @@ test("a stranger who sends all of a body waits for the answer as long as it take
   clock.move(30_000);
   assert.match(await text(slow), /^HTTP\/1\.1 408 /);
   await broken;
-  assert.match(heard, /^HTTP\/1\.1 200 (?![^]*408)/, "half an answer is not answered again");
+  assert.match(heard, /^HTTP\/1\.1 200 (?![\s\S]*408)/, "half an answer is not answered again");
   late.resolve(new Response("in time"));
-  assert.match(await text(whole), /^HTTP\/1\.1 200 [^]*in time/);
+  assert.match(await text(whole), /^HTTP\/1\.1 200 [\s\S]*in time/);
   assert.match(await text(send("POST /soon", `connection: close\r\n${chunked}1\r\na\r\n0\r\n\r\n`)), /\r\n\r\na$/);
   for (let turn = 0; turn < 10 && clock.timers() > 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(clock.timers(), 0, "whoever was served is not waited for");

@@ -83,8 +83,10 @@ async function chunks(batches: readonly (readonly Frame[])[]): Promise<string[]>
       for (const batch of batches) yield [...batch];
     },
     {
-      ...{ idOf: ({ id }) => id, dataOf: ({ text }) => ({ text }) },
-      ...{ signal: new AbortController().signal, onThrown: assert.fail },
+      idOf: ({ id }) => id,
+      dataOf: ({ text }) => ({ text }),
+      signal: new AbortController().signal,
+      onThrown: (error) => assert.fail(String(error)),
     },
   );
   const all: string[] = [];

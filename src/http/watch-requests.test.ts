@@ -12,7 +12,9 @@ function watched() {
   const [answers, spans, ends]: [unknown[], unknown[], (() => void)[]] = [[], [], []];
   let streams = 0;
   const metrics: Metrics = {
-    ...{ ...noMetrics, isOn: true, answered: (request) => void answers.push(request) },
+    ...noMetrics,
+    isOn: true,
+    answered: (request) => void answers.push(request),
     streaming() {
       streams += 1;
       return () => {
@@ -26,8 +28,11 @@ function watched() {
     start(name, facts, options) {
       const told: unknown[] = [name, facts, options];
       return {
-        ...{ place: undefined, rename: (now) => void told.push(now), set: (more) => void told.push(more) },
-        ...{ fail: (kind) => void told.push(`failed: ${kind}`), end: () => void spans.push(told) },
+        place: undefined,
+        rename: (now) => void told.push(now),
+        set: (more) => void told.push(more),
+        fail: (kind) => void told.push(`failed: ${kind}`),
+        end: () => void spans.push(told),
       };
     },
   };

@@ -5,7 +5,7 @@ import { dot } from "../world/torture-plan.ts";
 import { newConversation } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
-test("a message that nobody can see is not taken, with a word on why; an image may come with one [Z3][P1]", async () => {
+test("a message that nobody can see is not taken, with a word on why; an image or a file may come with one [Z3][P1]", async () => {
   await using model = await modelServer(() => says("I see."));
   await using yard = await startYard({ model });
   const id = await newConversation(yard);
@@ -15,5 +15,8 @@ test("a message that nobody can see is not taken, with a word on why; an image m
   }
   assert.equal(model.asked.length, 0);
   await must(yard.client.call("sendMessage", { params: { id }, body: { text: " ", images: [dot] } }));
+  assert.equal((await yard.whenAtRest(id)).outcome, "done");
+  await must(yard.client.upload(id, "a.txt", Buffer.from("text")));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: " ", files: ["uploads/a.txt"] } }));
   assert.equal((await yard.whenAtRest(id)).outcome, "done");
 });

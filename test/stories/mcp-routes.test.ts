@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { peopledYard } from "../world/callers.ts";
 import { accountServer } from "../world/mcp-account-server.ts";
 import { everything } from "../world/mcp-servers.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -109,6 +110,24 @@ test("signing in to a server leaves its tokens in no answer, event or log line, 
   const tokens = account.tokens();
   assert.ok(tokens.length >= 2);
   for (const token of tokens) assert.ok(!seen.some((text) => text.includes(token)));
+});
+
+test("a browser comes back to the address it called, and whoever gets the name of a user who was removed is not signed in [G1][S7]", async (t) => {
+  const account = await accountServer(t);
+  const data = await withServers(t, { far: { url: account.url } });
+  await using yard = await peopledYard({}, { data });
+  const as = async () => ({ host: "localhost:9999", "x-api-key": await yard.keyOf("ann") });
+  const ann = await as();
+  const begun = await yard.call("POST /api/v1/mcp/servers/far/sign-in", { ...ann, body: {} });
+  const { url, back } = JSON.parse(begun.text);
+  assert.equal(back, "http://localhost:9999/api/v1/mcp/callback");
+  const came = await account.agree(url);
+  assert.equal((await yard.call(`GET ${came.pathname}${came.search}`, ann)).status, 200);
+  const state = async (key: Record<string, string>) =>
+    JSON.parse((await yard.call("GET /api/v1/mcp/servers", key)).text).items.map((one: { state: string }) => one.state);
+  assert.deepEqual(await state(ann), ["ready"]);
+  await must(yard.client.call("removeUser", { params: { user: "ann" } }));
+  assert.deepEqual(await state(await as()), ["known"], "it was there, and nobody has it open");
 });
 
 async function logLines({ data, faults }: TestYard): Promise<string[]> {

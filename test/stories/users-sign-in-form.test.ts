@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { peopledYard } from "../world/callers.ts";
 import { must } from "../world/yard.ts";
 
 const password = "a good password";
 const here = { origin: "http://127.0.0.1:7420", "sec-fetch-site": "same-origin" };
+
+type Change = { readonly [header in "cookie" | "authorization" | "address"]?: string } & { readonly body: object };
 
 test("a form to sign in that is refused has what was typed and where to go, and one without end is not read [C6][P4]", async () => {
   await using yard = await peopledYard({ signInLastsMs: 86_400_000 });
@@ -25,18 +28,62 @@ test("a form to sign in that is refused has what was typed and where to go, and 
   const page = await yard.call(`GET ${path}&next=/docs`);
   assert.match(page.text, /This link signs you in as bob, once/, "who has no name goes by their id");
   const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
-  assert.match(page.text, new RegExp(`lang=zh&#38;next=%2Fdocs&#38;link=${link}"`), "in the other language it is the same link");
+  assert.match(
+    page.text,
+    new RegExp(`lang=zh&#38;next=%2Fdocs&#38;link=${link}"`),
+    "in the other language it is the same link",
+  );
 });
 
 test("below the path of a proxy people come to that path, and the form is sent there [C6]", async () => {
   await using yard = await peopledYard({ trustedProxies: ["10.0.0.1"], trustedHosts: ["yard.example"] });
   await yard.addUser({ id: "ann" });
-  const proxy = { address: "10.0.0.1", host: "yard.example", "x-forwarded-proto": "https", "x-forwarded-prefix": "/yard" };
+  const proxy = {
+    address: "10.0.0.1",
+    host: "yard.example",
+    "x-forwarded-proto": "https",
+    "x-forwarded-prefix": "/yard",
+  };
   const page = await yard.call("GET /sign-in", proxy);
-  assert.match(page.text, /<form method="post" action="\/yard\/sign-in"><input type="hidden" name="next" value="\/yard\/">/);
+  assert.match(
+    page.text,
+    /<form method="post" action="\/yard\/sign-in"><input type="hidden" name="next" value="\/yard\/">/,
+  );
   const { path } = await must(yard.client.call("makeSignInLink", { params: { user: "ann" } }));
   const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
   const origin = "https://yard.example";
   const entered = await yard.call("POST /sign-in", { ...proxy, origin, body: new URLSearchParams({ link }) });
   assert.deepEqual([entered.status, entered.headers.get("location")], [303, "/yard/"]);
+});
+
+test("whoever guesses at a password to change it is stopped like one who signs in with it, and whoever knows it is not [C6]", async () => {
+  // However slow the machine is, all of it is within one minute.
+  const clock = { ...systemClock, monotonic: () => 0 };
+  await using yard = await peopledYard({ signInsPerMinuteMax: 2 }, { clock });
+  await yard.addUser({ id: "ann", password });
+  await yard.addUser({ id: "bob" });
+  const cookieOf = async (user: string) => {
+    const { path } = await must(yard.client.call("makeSignInLink", { params: { user } }));
+    const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
+    const entered = await yard.call("POST /sign-in", { ...here, body: new URLSearchParams({ link }) });
+    return entered.headers.get("set-cookie")?.split(";")[0] ?? "";
+  };
+  const [cookie, ofBob] = [await cookieOf("ann"), await cookieOf("bob")];
+  const change = async (user: string, sent: Change) => {
+    const { status, code } = await yard.call(`PUT /api/v1/users/${user}/password`, { ...here, ...sent });
+    return `${status} ${code}`.trim();
+  };
+  const [short, other] = [{ password: "short" }, { password: "another password" }];
+  for (let times = 0; times < 3; times += 1)
+    assert.equal(await change("ann", { cookie, body: { ...short, current: password } }), "422 password_unfit");
+  const wrong = { cookie, body: { ...other, current: "no" } };
+  assert.deepEqual([await change("ann", wrong), await change("ann", wrong)], Array(2).fill("401 sign_in_failed"));
+  const right = { cookie, body: { ...other, current: password } };
+  assert.equal(await change("ann", right), "429 rate_limited", "by place");
+  assert.equal(await change("ann", { ...right, address: "127.0.0.9" }), "204");
+  // Who has none proves nothing by it, and an admin's key is no browser that somebody left open.
+  assert.equal(await change("bob", { cookie: ofBob, body: other, address: "127.0.0.8" }), "204");
+  await yard.addUser({ id: "root", isAdmin: true, password });
+  const key = await yard.keyOf("root", ["admin"]);
+  assert.equal(await change("root", { authorization: `Bearer ${key}`, body: other }), "204");
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { localOwner } from "../../protocol/ids.ts";
-import type { Executions, ProgramOutput } from "../../sandbox/sandbox.ts";
+import type { ExecutionRecord, Executions, ProgramOutput } from "../../sandbox/sandbox.ts";
 import { followExecution, idOfFrame, placeOfId } from "./follow-execution.ts";
 
 test("silence is filled with pings, and a reader that goes leaves nothing waiting [X2]", async () => {
@@ -93,6 +93,67 @@ test("a reader is told when the server ends, and where to go on [X2]", async () 
   assert.deepEqual((await last).value, [{ frame: "closing", after: "2-0" }]);
   assert.deepEqual(await frames.next(), { done: true, value: undefined });
 });
+
+test("one event holds ten thousand characters of one stream, and what goes out at once little more than it needs [X2]", async () => {
+  const gathered = async (...texts: string[]) => {
+    async function* said(): AsyncGenerator<ProgramOutput> {
+      for (const text of texts) yield { stream: "stdout", text, cutBytes: 0, at: { stdout: 1, stderr: 0 } };
+    }
+    const view = { executions: played(() => said()), clock: manualClock(), owner: localOwner, id: "e" } as const;
+    const start = { after: { stdout: 0, stderr: 0 }, language: "en" } as const;
+    const lengths: number[][] = [];
+    for await (const batch of followExecution({ ...view, ...start, signal: never, closing: never }))
+      lengths.push(batch.map((frame) => ("text" in frame ? frame.text.length : 0)));
+    return lengths;
+  };
+  assert.deepEqual(await gathered("x".repeat(6_000), "x".repeat(4_000), "x"), [[10_000, 1]]);
+  const many = Array.from({ length: 8 }, () => "x".repeat(10_000));
+  assert.deepEqual(await gathered(...many), [Array(7).fill(10_000), [10_000]]);
+});
+
+test("a ping comes after a quarter of a minute in which nothing was said, and the end of the program after all it said [X2]", async () => {
+  const clock = manualClock();
+  const [words, over] = [Promise.withResolvers<ProgramOutput>(), Promise.withResolvers<ExecutionRecord>()];
+  const asked: unknown[] = [];
+  const executions: Executions = {
+    ...played((...how) => {
+      asked.push(how);
+      return (async function* () {
+        yield await words.promise;
+      })();
+    }),
+    wait: () => over.promise,
+  };
+  const after = { stdout: 3, stderr: 1 };
+  const view = { executions, clock, owner: localOwner, id: "e", after, language: "en" } as const;
+  const frames = followExecution({ ...view, signal: never, closing: never });
+  const first = frames.next();
+  await nextLoop();
+  clock.move(10_000);
+  const at = { stdout: 4, stderr: 1 };
+  words.resolve({ stream: "stdout", text: "x", cutBytes: 0, at });
+  assert.deepEqual((await first).value, [{ frame: "output", stream: "stdout", text: "x", at }]);
+  const second = frames.next();
+  for (const ms of [5_000, 9_999]) {
+    await nextLoop();
+    clock.move(ms);
+    assert.equal(await Promise.race([second, nextLoop("silence")]), "silence");
+  }
+  clock.move(1);
+  assert.deepEqual((await second).value, [{ frame: "ping" }]);
+  const third = frames.next();
+  over.resolve(ended);
+  const [last] = (await third).value ?? [];
+  assert.deepEqual(last?.frame === "result" && [last.execution.id, last.execution.status], ["e", "completed"]);
+  assert.deepEqual(await frames.next(), { done: true, value: undefined });
+  assert.deepEqual([asked, clock.timers()], [[[localOwner, "e", after]], 0]);
+});
+
+const ended: ExecutionRecord = {
+  ...{ id: "e", owner: localOwner, session: "s", conversationId: undefined, status: "completed", language: "python" },
+  ...{ code: "1", codeCutBytes: 0, timeoutMs: 1_000, createdAt: 1_000, startedAt: 2_000, endedAt: 3_000 },
+  ...{ failure: undefined, wasCutOff: false, report: undefined, artifacts: [] },
+};
 
 const never = new AbortController().signal;
 

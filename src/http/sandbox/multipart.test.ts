@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gather } from "../../../test/world/file-doors.ts";
 import { BrokenOff } from "../../workspace/workspace.ts";
 import { openForm } from "./multipart.ts";
 
@@ -30,8 +31,8 @@ async function told(...pieces: string[]) {
   const form = await openForm(sender(pieces).source, type);
   if (!form.ok) return form.failure.params.why;
   try {
-    const chunks = await Array.fromAsync(form.value.file.chunks);
-    return [form.value.file.name, Buffer.concat(chunks).toString(), Object.fromEntries(form.value.fields)];
+    const content = await gather(form.value.file.chunks);
+    return [form.value.file.name, content.toString(), Object.fromEntries(form.value.fields)];
   } catch (error) {
     assert.ok(error instanceof BrokenOff);
     return form.value.fault()?.params.why;
@@ -97,6 +98,6 @@ test("a form whose sender goes away in the middle of its file breaks off for who
   }
   const form = await openForm(cut(), type);
   assert.ok(form.ok);
-  await assert.rejects(Array.fromAsync(form.value.file.chunks), BrokenOff);
+  await assert.rejects(gather(form.value.file.chunks), BrokenOff);
   assert.deepEqual(form.value.fault()?.params, { why: "broken_off" });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
+import { gather } from "../../../test/world/file-doors.ts";
 import { BrokenOff } from "../../workspace/workspace.ts";
 import { readArchive } from "./unzip.ts";
 
@@ -86,7 +87,7 @@ async function content(bytes: Buffer) {
   const read = await readArchive(sourceOf(bytes), "a.zip");
   assert.ok(read.ok);
   const contents: string[] = [];
-  for (const file of read.value) contents.push(Buffer.concat(await Array.fromAsync(file.chunks())).toString());
+  for (const file of read.value) contents.push((await gather(file.chunks())).toString());
   return contents;
 }
 
@@ -116,7 +117,7 @@ test("an archive is read as other programs write it: packed or not, with more in
   const read = await readArchive(source, "a.zip");
   assert.ok(read.ok && read.value[0]);
   source.lengths.length = 0;
-  assert.ok(Buffer.concat(await Array.fromAsync(read.value[0].chunks())).equals(large));
+  assert.ok((await gather(read.value[0].chunks())).equals(large));
   assert.deepEqual(source.lengths, [65_536, 65_536, 18_928]);
 });
 
@@ -183,10 +184,11 @@ test("a file of an archive breaks off where it is not what the archive says of i
   const plain = sourceOf(bytes);
   const dying = {
     ...plain,
-    read: async (at: number, length: number) => (isDead ? Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" })) : plain.read(at, length)),
+    read: async (at: number, length: number) =>
+      isDead ? Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" })) : plain.read(at, length),
   };
   const read = await readArchive(dying, "a.zip");
   isDead = true;
   assert.ok(read.ok && read.value[0]);
-  await assert.rejects(Array.fromAsync(read.value[0].chunks()), /EIO/);
+  await assert.rejects(gather(read.value[0].chunks()), /EIO/);
 });

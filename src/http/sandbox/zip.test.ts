@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unzipSync } from "fflate";
+import { gather } from "../../../test/world/file-doors.ts";
 import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
 import type { FileStat } from "../../workspace/workspace.ts";
@@ -38,7 +39,7 @@ test("an archive has every file below what was asked for, by its path from there
   const held = async (entries: readonly FileStat[], path: string) => {
     const made = await openArchive(workspaceOf(entries), path);
     assert.ok(made.ok);
-    const bytes = Buffer.concat(await Array.fromAsync(made.value.chunks()));
+    const bytes = await gather(made.value.chunks());
     return [made.value.name, ...Object.keys(unzipSync(bytes))];
   };
   const below = ["outputs/set/b.txt", "outputs/set/a/.hidden", "outputs/set/a/c.txt"].map((path) => entry(path));
