@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ok } from "../../src/base/result.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
+import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
 import { waitingIn } from "../world/decisions.ts";
 import { renames, stepStarted } from "../world/http-reading.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
@@ -39,29 +39,50 @@ test("the events of one agent are those that mean something to it, from the one 
   assert.deepEqual(await read({ agent: "task-a", after: 4, limit: 4 }), [[5], null]);
 });
 
-test("a decision whose answer was lost is told again under its key, wherever it stands in a long log [C6][H2]", async () => {
-  await using model = await modelServer([calls(["ask_human", { question: "Well?" }]), says("done")]);
-  await using yard = await startYard({
+/** A yard in which a question waits, as if the process had died after each call and before its answer was written down. */
+async function asking() {
+  const model = await modelServer([calls(["ask_human", { question: "Well?" }]), says("done")]);
+  const yard = await startYard({
     ...{ model, isOneProcess: true },
-    // As if the process had died after the work and before its answer was written down.
     wrapStorage: (storage) => ({ ...storage, endOnce: async () => ok(undefined) }),
   });
   const { conversation: id } = await yard.ask("hello");
   const [decision] = await waitingIn(yard, id);
-  const { number } = await must(yard.log.find(localOwner, id));
-  const rename = async (count: number) => must(yard.log.append(number, renames(count)));
+  const row = await must(yard.log.find(localOwner, id));
   const decide = async () => {
     const answer = await yard.fetch(`http://localhost/api/v1/conversations/${id}/decisions/${decision?.id}`, {
       ...{ method: "POST", body: JSON.stringify({ verdict: "answer", answer: "Well." }) },
       headers: { "content-type": "application/json", "idempotency-key": "the-one" },
     });
-    return [answer.status, await answer.json()];
+    return [answer.status, Object(await answer.json())] as const;
   };
+  const close = async () => {
+    await yard[Symbol.asyncDispose]();
+    await model[Symbol.asyncDispose]();
+  };
+  return { yard, row, decision: decision?.id ?? "", decide, [Symbol.asyncDispose]: close };
+}
+
+test("a decision whose answer was lost is told again under its key, wherever it stands in a long log [C6][H2]", async () => {
+  await using asked = await asking();
+  const { yard, row, decide } = asked;
+  const rename = async (count: number) => must(yard.log.append(row.number, renames(count)));
   await rename(300);
   const first = await decide();
   assert.equal(first[0], 200, JSON.stringify(first));
-  await yard.whenAtRest(id);
+  await yard.whenAtRest(row.id);
   assert.deepEqual(await decide(), first, "behind more events than are read at once");
   await rename(300);
   assert.deepEqual(await decide(), first, "and before them");
+});
+
+test("a decision that somebody else has made is not told as one's own, however often it is tried [C6][H2]", async () => {
+  await using asked = await asking();
+  const { yard, row, decision, decide } = asked;
+  await must(yard.engine.decide(row, decision, { verdict: "answer", answer: "Theirs.", by: OwnerId.parse("ann") }));
+  await yard.whenAtRest(row.id);
+  for (const what of ["first", "again"]) {
+    const [status, { code }] = await decide();
+    assert.deepEqual([status, code], [404, "decision_not_found"], what);
+  }
 });

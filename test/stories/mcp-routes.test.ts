@@ -52,6 +52,8 @@ test("the servers of the settings are listed, restarted, read from and asked for
   const attach = { params: { id }, body: { server: "every", uri: features?.uri ?? "" } };
   const { path, type } = await must(client.call("attachMcpResource", attach));
   assert.deepEqual([path, type], ["uploads/features.md", "markdown"]);
+  const again = await must(client.call("attachMcpResource", attach));
+  assert.equal(again.path, "uploads/features (2).md", "what is there stays as it is");
   const missing = await client.call("attachMcpResource", { ...attach, body: { server: "every", uri: "demo://none" } });
   assert.equal(!missing.ok && missing.failure.code, "mcp_server_failed");
 
@@ -92,6 +94,10 @@ test("signing in to a server leaves its tokens in no answer, event or log line, 
     await using yard = await startYard({ data });
     const { state, reason } = await must(yard.client.call("restartMcpServer", far));
     assert.deepEqual([state, reason], ["sign_in_needed", null]);
+    const refused = new URLSearchParams({ error: "access_denied", error_description: "They said no" });
+    refused.set("state", new URL((await must(yard.client.call("signInToMcpServer", far))).url).searchParams.get("state") ?? "");
+    const denied = await yard.fetch(`http://yard/api/v1/mcp/callback?${refused}`, { method: "GET", headers: {} });
+    assert.match(await denied.text(), /They said no/);
     const { url, back } = await must(yard.client.call("signInToMcpServer", far));
     assert.equal(back, "http://127.0.0.1:7420/api/v1/mcp/callback");
     const came = await account.agree(url);
@@ -102,10 +108,12 @@ test("signing in to a server leaves its tokens in no answer, event or log line, 
     assert.equal(!again.ok && again.failure.code, "mcp_sign_in_failed");
     seen.push(JSON.stringify(await must(yard.client.call("listMcpServers", {}))));
   }
-  await using yard = await startYard({ data });
+  await using yard = await startYard({ data, server: { port: 8000, basePath: "/yard" } });
   assert.equal((await must(yard.client.call("restartMcpServer", far))).state, "ready");
   const out = await must(yard.client.call("signOutOfMcpServer", far));
   assert.equal(out.state, "sign_in_needed");
+  const { back: there } = await must(yard.client.call("signInToMcpServer", far));
+  assert.equal(there, "http://127.0.0.1:8000/yard/api/v1/mcp/callback", "where the server would be");
   seen.push(...(await logLines(yard)));
   const tokens = account.tokens();
   assert.ok(tokens.length >= 2);

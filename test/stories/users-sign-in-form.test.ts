@@ -62,13 +62,17 @@ test("whoever guesses at a password to change it is stopped like one who signs i
   await using yard = await peopledYard({ signInsPerMinuteMax: 2 }, { clock });
   await yard.addUser({ id: "ann", password });
   await yard.addUser({ id: "bob" });
+  await yard.addUser({ id: "cat", password });
+  await yard.addUser({ id: "root", isAdmin: true, password });
   const cookieOf = async (user: string) => {
     const { path } = await must(yard.client.call("makeSignInLink", { params: { user } }));
     const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
     const entered = await yard.call("POST /sign-in", { ...here, body: new URLSearchParams({ link }) });
     return entered.headers.get("set-cookie")?.split(";")[0] ?? "";
   };
+  // One after the other: each is counted until it has worked.
   const [cookie, ofBob] = [await cookieOf("ann"), await cookieOf("bob")];
+  const [ofCat, ofRoot] = [await cookieOf("cat"), await cookieOf("root")];
   const change = async (user: string, sent: Change) => {
     const { status, code } = await yard.call(`PUT /api/v1/users/${user}/password`, { ...here, ...sent });
     return `${status} ${code}`.trim();
@@ -83,7 +87,25 @@ test("whoever guesses at a password to change it is stopped like one who signs i
   assert.equal(await change("ann", { ...right, address: "127.0.0.9" }), "204");
   // Who has none proves nothing by it, and an admin's key is no browser that somebody left open.
   assert.equal(await change("bob", { cookie: ofBob, body: other, address: "127.0.0.8" }), "204");
-  await yard.addUser({ id: "root", isAdmin: true, password });
   const key = await yard.keyOf("root", ["admin"]);
+  assert.equal(await change("bob", { cookie: ofRoot, body: { password } }), "204", "nor has an admin that of others");
   assert.equal(await change("root", { authorization: `Bearer ${key}`, body: other }), "204");
+  for (let n = 1; n <= 40; n += 1) {
+    const guess = { cookie: ofCat, body: { ...other, current: "no" }, address: `127.0.1.${n}` };
+    assert.equal(await change("cat", guess), "401 sign_in_failed");
+  }
+  const known = { cookie: ofCat, body: { ...other, current: password }, address: "127.0.2.1" };
+  assert.equal(await change("cat", known), "429 rate_limited", "by name, from wherever");
+});
+
+test("whoever signs in with the right password is not counted, from wherever, and this machine's own user never is [C6]", async () => {
+  const clock = { ...systemClock, monotonic: () => 0 };
+  await using yard = await peopledYard({ signInsPerMinuteMax: 1 }, { clock });
+  await yard.addUser({ id: "ann", password });
+  for (let n = 1; n <= 21; n += 1) {
+    const body = { user: "ann", password };
+    assert.equal((await yard.call("POST /api/v1/sign-in", { address: `127.0.1.${n}`, body })).status, 200);
+    const wrong = await yard.client.call("signIn", { body: { user: "bob", password: "no" } });
+    assert.equal(wrong.ok ? "" : wrong.failure.code, "sign_in_failed");
+  }
 });
