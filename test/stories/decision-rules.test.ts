@@ -47,7 +47,8 @@ test("what is allowed always in a conversation is not asked again there, also af
     { tool: "pay", scope: "conversation", conversation, by: "local", match: open?.always?.[0] },
   );
   assert.match(rule?.id ?? "", /^[0-9a-f]{8}$/);
-  const countIn = async (id: string) => (await must(yard.client.call("listRules", { query: { conversation: id } }))).items;
+  const countIn = async (id: string) =>
+    (await must(yard.client.call("listRules", { query: { conversation: id } }))).items;
   const { id: elsewhere } = await must(yard.client.call("createConversation", { body: {} }));
   assert.deepEqual([await countIn(conversation), await countIn(elsewhere)], [[rule], []]);
   const made = all(again.events, "decision.made");

@@ -95,7 +95,10 @@ test("signing in to a server leaves its tokens in no answer, event or log line, 
     const { state, reason } = await must(yard.client.call("restartMcpServer", far));
     assert.deepEqual([state, reason], ["sign_in_needed", null]);
     const refused = new URLSearchParams({ error: "access_denied", error_description: "They said no" });
-    refused.set("state", new URL((await must(yard.client.call("signInToMcpServer", far))).url).searchParams.get("state") ?? "");
+    refused.set(
+      "state",
+      new URL((await must(yard.client.call("signInToMcpServer", far))).url).searchParams.get("state") ?? "",
+    );
     const denied = await yard.fetch(`http://yard/api/v1/mcp/callback?${refused}`, { method: "GET", headers: {} });
     assert.match(await denied.text(), /They said no/);
     const { url, back } = await must(yard.client.call("signInToMcpServer", far));

@@ -5,6 +5,7 @@ import { makeFailure } from "../../src/protocol/failure.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import type { ExecutionRecord, ProgramPlace, Sandbox } from "../../src/sandbox/sandbox.ts";
 import { callOver } from "../world/callers.ts";
+import { until } from "../world/events.ts";
 import { noSandbox } from "../world/sandbox.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -22,6 +23,7 @@ type Place = Pick<ProgramPlace, "owner" | "conversation"> & { readonly workspace
 /** A yard whose sandbox notes what it is asked for, and answers as the test says. */
 async function asked(executions: Partial<Sandbox["executions"]> = {}) {
   const [places, wanted]: [Place[], Wanted[]] = [[], []];
+  const warmed: unknown[] = [];
   const note = ({ owner, conversation, workspace }: ProgramPlace) =>
     void places.push({ owner, conversation, workspace: workspace?.id });
   const openSandbox = (): Sandbox => {
@@ -31,7 +33,12 @@ async function asked(executions: Partial<Sandbox["executions"]> = {}) {
       wanted.push(program);
       return ok(record);
     };
-    return { ...none, reset: async (place) => note(place), executions: { ...none.executions, submit, ...executions } };
+    return {
+      ...none,
+      reset: async (place) => note(place),
+      prewarm: ({ conversation }) => void warmed.push(conversation),
+      executions: { ...none.executions, submit, ...executions },
+    };
   };
   const yard = await startYard({ openSandbox });
   const call = async (way: string, body: object = {}, headers: Record<string, string> = {}) => {
@@ -40,7 +47,7 @@ async function asked(executions: Partial<Sandbox["executions"]> = {}) {
     return { status, body: text === "" ? {} : JSON.parse(text) };
   };
   const ann = OwnerId.parse("ann");
-  return { yard, call, places, wanted, ann, [Symbol.asyncDispose]: yard[Symbol.asyncDispose] };
+  return { yard, call, places, wanted, warmed, ann, [Symbol.asyncDispose]: yard[Symbol.asyncDispose] };
 }
 
 test("a session is reset for the conversation that is named in the body, the query or a header, and for no one else's [X1][S7]", async () => {
@@ -176,4 +183,14 @@ test("a tool call of the sandbox's box runs for as long as it says, else the box
     body: { code: "1", session_id: "sess-bob" },
   });
   assert.deepEqual([others.body.status_code, wanted], [404, []], "whose session it is follows from who calls");
+});
+
+test("a conversation that a chat client opens has its sandbox made ready, and is said to stay so for ten minutes [X1][C4]", async () => {
+  await using door = await asked();
+  const { number } = await door.yard.start("c1", door.ann);
+  door.warmed.length = 0;
+  const opened = await door.call("PUT /api/agent-app/v1/conversation/session/c1");
+  assert.deepEqual([opened.status, opened.body], [200, { conversation_session_id: "c1", ttl: 600 }]);
+  await until("it is made ready", () => door.warmed.length > 0);
+  assert.deepEqual(door.warmed, [number]);
 });
