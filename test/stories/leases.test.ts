@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
+import { homesHere } from "../../src/homes/homes.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
@@ -11,6 +12,19 @@ import { must, startYard } from "../world/yard.ts";
 
 /** A third of a lease: that often it is renewed. */
 const renewMs = 5_000;
+
+/** A tool whose work cannot be undone. */
+function payer() {
+  const paid: number[] = [];
+  const pay = defineTool({
+    ...{ name: "pay", description: "Pays.", class: "unsafe", input: z.object({ sum: z.number() }) },
+    async run({ sum }) {
+      paid.push(sum);
+      return ok({ text: `paid ${sum}` });
+    },
+  });
+  return { pay, paid };
+}
 
 test("a server that slept through most of its lease does nothing that cannot be undone until it has renewed it [L2][N1]", async () => {
   let now = 0;
@@ -33,14 +47,7 @@ test("a server that slept through most of its lease does nothing that cannot be 
       return answer;
     },
   });
-  const paid: number[] = [];
-  const pay = defineTool({
-    ...{ name: "pay", description: "Pays.", class: "unsafe", input: z.object({ sum: z.number() }) },
-    async run({ sum }) {
-      paid.push(sum);
-      return ok({ text: `paid ${sum}` });
-    },
-  });
+  const { pay, paid } = payer();
   await using model = await modelServer(() => {
     const sum = model.asked.length;
     if (sum === 1) now += 11_999;
@@ -56,6 +63,21 @@ test("a server that slept through most of its lease does nothing that cannot be 
   );
   const asleep = ["not_run", "tool_not_run", "paused"];
   assert.deepEqual([answer, paid, ends], ["done", [1, 3], ["ok", "ok", asleep, "ok", "ok", "ok"]]);
+});
+
+test("a server that others may take for gone does nothing that cannot be undone until they have heard of it again [L2][N1]", async () => {
+  let isHeard = true;
+  const { pay, paid } = payer();
+  await using model = await modelServer(() => {
+    const sum = model.asked.length;
+    isHeard = sum !== 2;
+    return sum > 3 ? says("done") : calls(["pay", { sum }], ["now", {}]);
+  });
+  const homes = { ...homesHere, isFresh: () => isHeard };
+  await using yard = await startYard({ model, homes, tools: [pay], isOneProcess: true });
+  const { events } = await yard.ask("go");
+  const ends = all(events, "call.finished").map(({ outcome }) => outcome);
+  assert.deepEqual([paid, ends], [[1, 3], ["ok", "ok", "not_run", "ok", "ok", "ok"]]);
 });
 
 test("what a person does between turns may take longer than a lease: it is renewed until that is over, and not after it [L9][N1]", async () => {

@@ -26,6 +26,28 @@ test("an undo for which there is no room is refused and not used up: with room a
   assert.deepEqual(filesOf(yard, conversation), before);
 });
 
+test("a file that somebody changes in the moment in which it is given back stays as they left it, and the report says so [W12]", async () => {
+  await using model = await modelServer([calls(puts("outputs/a.txt", "new")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "a.txt", "old");
+  await yard.ask("change it", { conversation });
+  const { ofConversation } = yard.workspaces;
+  yard.workspaces.ofConversation = (row) => {
+    const files = ofConversation(row);
+    return {
+      ...files,
+      restore(...given) {
+        place(yard, conversation, "a.txt", "theirs");
+        return files.restore(...given);
+      },
+    };
+  };
+  const { restored, left } = await undo(yard, conversation);
+  assert.deepEqual([restored, left], [[], [{ path: "outputs/a.txt", why: "changed_since" }]]);
+  assert.deepEqual(filesOf(yard, conversation), { "a.txt": "644 theirs" });
+});
+
 test("after a restart, too, the oldest contents make room for new ones, and the turns since can be undone [W12][W11]", async (t) => {
   const data = folderWith(t, {});
   const turns = ["a", "b", "c"].map((name) => [calls(puts(`outputs/${name}.txt`, `new ${name}`)), says("done")]);

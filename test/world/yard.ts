@@ -78,6 +78,8 @@ export type TestYardOptions = {
   /** Who counts and traces. */
   readonly observers?: Pick<YardOptions, "metrics" | "tracer">;
   readonly wrapStorage?: (storage: Storage) => Storage;
+  /** What it knows of other servers. */
+  readonly homes?: YardOptions["homes"];
   /** Where the browser app was built. */
   readonly webDir?: string;
   /** Whoever waits for a turn to rest says yes to everything: for tests that are about something else. */
@@ -158,7 +160,7 @@ export async function openReplica(options: TestYardOptions, place: ReplicaPlace)
   const sandbox = open({ config, storage, clock, logger, homes: peers.homes });
   const parts = { config, storage, sandbox, clock, ids: systemIds, random: () => 0.5, logger, version: "0.0.0-test" };
   const yard = await openYard({
-    ...{ ...parts, ...options.observers, ...toolParts(options), homes: peers.homes },
+    ...{ ...parts, ...options.observers, ...toolParts(options), homes: options.homes ?? peers.homes },
     ...{
       network: options.network,
       localPorts: options.localPorts,

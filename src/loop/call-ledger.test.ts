@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testWorkspace } from "../../test/world/workspace.ts";
+import type { FileState, NewEvent } from "../protocol/events.ts";
+import type { FileChange } from "../workspace/workspace.ts";
+import { watchChanges } from "./call-changes.ts";
+import { openCallLedger } from "./call-ledger.ts";
+
+const state = (hash: string | undefined, mode = 0o644): FileState => ({
+  ...{ bytes: 3, mode },
+  ...(hash === undefined ? {} : { hash }),
+});
+const change = (path: string, before?: FileState, after?: FileState): FileChange => ({
+  ...{ path, before, after, lost: undefined },
+});
+
+test("the ledger tells what a call did and did not tell itself, but not the same bytes once more [W12]", async () => {
+  const ledger = openCallLedger({ by: "tool", call: "c1" });
+  const note = (changes: FileChange[], workspace?: string) =>
+    ledger.watch(Promise.resolve(changes), (all) => all, workspace);
+  await note([change("same", state("a"), state("a")), change("told", undefined, state("b"))]);
+  await note([change("mode", state("a"), state("a", 0o755)), change("large", state(undefined), state(undefined))]);
+  await note([change("gone", state("a"), undefined)], "task-1");
+  const line = (path: string, more: object) => ({ type: "file.changed", by: "tool", call: "c1", path, ...more });
+  const told: NewEvent = { type: "file.changed", by: "tool", path: "told", after: state("b") };
+  assert.deepEqual(ledger.untold([told]), [
+    line("mode", { before: state("a"), after: state("a", 0o755) }),
+    line("large", { before: state(undefined), after: state(undefined) }),
+    line("gone", { before: state("a"), workspace: "task-1" }),
+  ]);
+  assert.equal(ledger.untold([]).length, 4);
+});
+
+test("who waits for a call's changes waits for those that began meanwhile, too, and for those that fail [W12][L6]", async () => {
+  const ledger = openCallLedger({ by: "tool", call: "c1" });
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const failed = ledger.watch(first.promise);
+  let isSettled = false;
+  const settled = ledger.settled().then(() => {
+    isSettled = true;
+  });
+  void ledger.watch(second.promise);
+  first.reject(new Error("planted"));
+  await assert.rejects(failed, /planted/);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isSettled, false);
+  second.resolve();
+  await settled;
+});
+
+test("what a call changes ends with the call or with whoever asked for the change, whichever comes first [L6][W12]", async (t) => {
+  const { workspace } = await testWorkspace(t, { kind: "task" });
+  const [call, caller] = [new AbortController(), new AbortController()];
+  const changes = watchChanges("c1", call.signal);
+  const files = changes.over(workspace);
+  const { signal } = caller;
+  const whyNot = async (write: ReturnType<typeof files.write>) => {
+    const written = await write;
+    return written.ok ? "written" : written.failure.params.why;
+  };
+  assert.equal(await whyNot(files.write("a.txt", "one", { signal })), "written");
+  caller.abort();
+  assert.equal(await whyNot(files.write("b.txt", "two", { signal })), "broken_off");
+  assert.equal(await whyNot(files.write("c.txt", "three")), "written");
+  call.abort();
+  assert.equal(await whyNot(files.write("d.txt", "four")), "broken_off");
+  await changes.settled();
+  const lines = changes.untold([]).map((event) => event.type === "file.changed" && [event.path, event.workspace]);
+  assert.deepEqual(lines, [
+    ["a.txt", "w1"],
+    ["c.txt", "w1"],
+  ]);
+});
