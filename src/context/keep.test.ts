@@ -9,7 +9,8 @@ import { defaultWindowLimits as limits, messageTokens } from "./tokens.ts";
 /** Of so many tokens with what stands around it. */
 const sized = (tokens: number) => "word".repeat(tokens - 4);
 const said = (tokens: number): Turn => ({ said: sized(tokens), steps: [], answer: sized(100) });
-const roomFor = (history: History, windowTokens = 100_000) => roomOf(history, { windowTokens, promptSize: "full", limits });
+const roomFor = (history: History, windowTokens = 100_000) =>
+  roomOf(history, { windowTokens, promptSize: "full", limits });
 
 /** Six messages of 100 tokens each. */
 const six = () => talkOf([said(100), said(100), said(100)]).history;
@@ -26,15 +27,27 @@ test("what stays is as much as was asked for, to the last token and the last mes
     return [history.messages.length - first, tokens, trims.length];
   };
   assert.deepEqual(kept({}), [6, 600, 0]);
-  assert.deepEqual([kept({ messagesMax: 3 }), kept({ tokensMax: 300 }), kept({ tokensMax: 299 })], [
-    ...[[3, 300, 0], [3, 300, 0]],
-    [2, 200, 0],
-  ]);
+  assert.deepEqual(
+    [kept({ messagesMax: 3 }), kept({ tokensMax: 300 }), kept({ tokensMax: 299 })],
+    [
+      ...[
+        [3, 300, 0],
+        [3, 300, 0],
+      ],
+      [2, 200, 0],
+    ],
+  );
   const few = { messagesMin: 2, tokensWanted: 0 };
-  assert.deepEqual([kept(few), kept({ ...few, tokensWanted: 400 }), kept({ ...few, tokensWanted: 399 })], [
-    ...[[2, 200, 0], [4, 400, 0]],
-    [3, 300, 0],
-  ]);
+  assert.deepEqual(
+    [kept(few), kept({ ...few, tokensWanted: 400 }), kept({ ...few, tokensWanted: 399 })],
+    [
+      ...[
+        [2, 200, 0],
+        [4, 400, 0],
+      ],
+      [3, 300, 0],
+    ],
+  );
 });
 
 test("of what is too long to stay nothing is made shorter: it is left out with all before it [Z2]", () => {
@@ -55,7 +68,10 @@ test("old results are shortened from 301 tokens on, those of the newest part nev
   const { history } = talkOf([{ said: "look", steps }]);
   const { trims, tokens } = trimOld(history, roomFor(history), 600);
   const places = history.seqs.flatMap((seq, index) => (history.messages[index]?.role === "tool" ? [seq] : []));
-  assert.deepEqual(trims.map(({ seq }) => seq), [places[1], places[2]]);
+  assert.deepEqual(
+    trims.map(({ seq }) => seq),
+    [places[1], places[2]],
+  );
   const shorter = trims.reduce((sum, { text }) => sum + 4 + Math.ceil(text.length / 4), 0);
   const whole = history.messages.reduce((sum, message) => sum + messageTokens(message), 0) - 301 - 2_000;
   assert.ok(Math.abs(tokens - (roomFor(history).prefix + whole + shorter)) <= 4, `${tokens}`);

@@ -57,7 +57,10 @@ test("the user's instructions have most of the room, the newest first; what is o
   assert.deepEqual([alone.kept.open, beside.kept.open], [undefined, 1]);
   for (const { text, kept } of [alone, beside]) {
     const kinds = numbersIn(text, /rule (\d+)/g);
-    assert.deepEqual(kinds, many(kept.standing ?? 0, String).map((_, at) => 61 - (kept.standing ?? 0) + at));
+    assert.deepEqual(
+      kinds,
+      many(kept.standing ?? 0, String).map((_, at) => 61 - (kept.standing ?? 0) + at),
+    );
     assert.ok(estimateTokens(text) <= 600 && estimateTokens(text) > 540, `${estimateTokens(text)}`);
   }
 });

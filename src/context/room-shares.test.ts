@@ -39,9 +39,7 @@ test("a small window, and one that its prompt nearly fills, keep a little of eve
     ...{ used: 3_087, prefix: 2_901, scale: 1, trigger: 3_670.3, limit: 3_400, hard: 3_744, target: 3_362 },
     ...{ summary: 120, keepsakes: 320, said: 299.4, needed: 215, kept: 120 },
   });
-  const summaries = [3_980, 3_970].map(
-    (windowTokens) => sharesOf(full, { windowTokens, promptSize: "full" }).summary,
-  );
+  const summaries = [3_980, 3_970].map((windowTokens) => sharesOf(full, { windowTokens, promptSize: "full" }).summary);
   assert.deepEqual(summaries, [103, 0]);
 });
 
@@ -51,7 +49,11 @@ test("after a refusal no more is sent than was said, but for what is never lost;
     sharesOf(history, { windowTokens: 16_000, promptSize: "full", sentTokensMax }).limit;
   assert.deepEqual([5_000, 2_001].map(refused), [5_000, 2_255]);
   const counted = [3, 5].map((times) => {
-    history.counted = { usage: { input: times * 3_881, output: 0 }, estimated: false, messages: history.messages.length };
+    history.counted = {
+      usage: { input: times * 3_881, output: 0 },
+      estimated: false,
+      messages: history.messages.length,
+    };
     return Math.round(sharesOf(history, { windowTokens: 128_000, promptSize: "full" }).scale * 10) / 10;
   });
   assert.deepEqual(counted, [3, 4]);

@@ -12,7 +12,12 @@ test("a summariser is told of three quarters of its room in words, and of 200 wh
   const told = (strategy: "compact" | "summarize", tokensMax: number) =>
     summaryRequest(history, { ...wanted, strategy, tokensMax })[0]?.text;
   const words = [
-    ...([["compact", 1_440, 720], ["compact", 135, 60], ["summarize", 1_440, 200], ["summarize", 300, 150]] as const),
+    ...([
+      ["compact", 1_440, 720],
+      ["compact", 135, 60],
+      ["summarize", 1_440, 200],
+      ["summarize", 300, 150],
+    ] as const),
   ];
   for (const [strategy, tokensMax, count] of words)
     assert.equal(told(strategy, tokensMax), forModels.compact.summariser({ language: "en", strategy, words: count }));

@@ -41,7 +41,13 @@ test("a branch is sent what its conversation is: what was made shorter there is,
   const place = events.indexOf(without) + 1;
   const undone = await must(yard.engine.undoCompaction(row));
   const [last] = (await yard.events(row.id)).slice(-1);
-  assert.deepEqual(last, { type: "compaction.undone", compacted: place, by: localOwner, seq: undone.seq, at: last?.at });
+  assert.deepEqual(last, {
+    type: "compaction.undone",
+    compacted: place,
+    by: localOwner,
+    seq: undone.seq,
+    at: last?.at,
+  });
   await must(yard.log.append(row.number, turnOf(4)));
   const branch = await must(yard.engine.branch(row));
   const textsIn = async (number: number) => (await yard.log.history(number)).messages.map(({ text }) => text);

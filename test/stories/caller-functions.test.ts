@@ -85,6 +85,8 @@ test("a function that is called like a tool of ours is left out: ours runs [C5]"
     [offered.length, new Set(offered).size, offered.at(-1)],
     [offered.length, offered.length, "get_weather"],
   );
+  const told = (await yard.logged()).filter(({ level }) => level === "warn").map(({ message }) => message);
+  assert.deepEqual(told, ["functions of the caller are called like our tools, or twice: left out"]);
 });
 
 test("a function that is called like a tool on demand is the caller's; use_tool still reaches ours [C5][T1]", async () => {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
+import { roundMoney } from "../../src/protocol/budget.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
@@ -124,7 +125,7 @@ test("what was said before the stop stays in the history, so that the model can 
     { text: "one two three four", fault: { after: 4, kind: "stall" } },
     says("four five"),
   ]);
-  await using yard = await startYard({ model });
+  await using yard = await startYard({ model, env: { AGENTYARD_PRICES: `${model.wire.model} 1 10 0.1` } });
   const seen: string[] = [];
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   const stop = new AbortController();
@@ -140,6 +141,8 @@ test("what was said before the stop stays in the history, so that the model can 
   await watching;
   const cut = all(events, "message.assistant").at(-1);
   assert.deepEqual([cut?.text, cut?.cut, cut?.usageEstimated], ["one two three ", true, true]);
+  const { input = 0, output = 0 } = cut?.usage ?? {};
+  assert.deepEqual([output > 0, cut?.cost], [true, roundMoney((input + 10 * output) / 1_000_000)], "it is paid for");
   await yard.ask("go on", { conversation: id });
   assert.equal(model.asked[1]?.body.messages.at(-2)?.content, "one two three ");
 });

@@ -77,7 +77,13 @@ test("a server that others may take for gone does nothing that cannot be undone 
   await using yard = await startYard({ model, homes, tools: [pay], isOneProcess: true });
   const { events } = await yard.ask("go");
   const ends = all(events, "call.finished").map(({ outcome }) => outcome);
-  assert.deepEqual([paid, ends], [[1, 3], ["ok", "ok", "not_run", "ok", "ok", "ok"]]);
+  assert.deepEqual(
+    [paid, ends],
+    [
+      [1, 3],
+      ["ok", "ok", "not_run", "ok", "ok", "ok"],
+    ],
+  );
 });
 
 test("what a person does between turns may take longer than a lease: it is renewed until that is over, and not after it [L9][N1]", async () => {

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { defineTool, type FormAnswer, type FormAsked } from "../../src/tools/tools.ts";
+import { firstOf, lastOf, report } from "../world/company.ts";
 import { inboxOf, say } from "../world/decisions.ts";
 import { until } from "../world/events.ts";
 import { countListeners } from "../world/listeners.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { firstOf, lastOf, report } from "../world/company.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const form: FormAsked = { question: "Which colour?", fields: [{ name: "colour", kind: "text", required: true }] };

@@ -99,7 +99,11 @@ test("of the last tenth of the time, at most thirty seconds, and of the last ste
 });
 
 test("of a turn and its conversation the nearer limit holds and is named; a turn never has more than the settings allow [A4][L8]", () => {
-  const limits = { whole: { tokens: 5_000, steps: 9 }, asked: { tokens: 4_000, steps: 3, ms: 70_000 }, turn: { ms: 60_000 } };
+  const limits = {
+    whole: { tokens: 5_000, steps: 9 },
+    asked: { tokens: 4_000, steps: 3, ms: 70_000 },
+    turn: { ms: 60_000 },
+  };
   const { history, parts } = talk(limits);
   const { whole, turn, left } = standingOf(history, parts);
   assert.deepEqual(whole.limits, { ...defaultLimits.budgets.conversation, tokens: 5_000, steps: 9 });

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Storage } from "../../src/storage/storage.ts";
+import { modelServer, says } from "../world/model-server.ts";
+import { must, startYard } from "../world/yard.ts";
+
+test("a message longer than the window that is taken back in the moment it is taken up is gone, and no model is asked about it [L7][Z2]", async () => {
+  let takeBack: (() => Promise<unknown>) | undefined;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async append(batch) {
+      const isStart = batch.epoch !== undefined && batch.events.some(({ type }) => type === "turn.started");
+      const taken = isStart ? takeBack?.() : undefined;
+      if (isStart) takeBack = undefined;
+      await taken;
+      return storage.append(batch);
+    },
+  });
+  await using model = await modelServer(() => says("I see."));
+  const env = { MODEL_BASIC_CONTEXT_WINDOW: "4096" };
+  await using yard = await startYard({ model, env, wrapStorage });
+  const { id } = await yard.start("c");
+  const message = "11111111-1111-4111-8111-111111111111";
+  takeBack = () => must(yard.client.call("withdrawMessage", { params: { id, message } }));
+  const body = { id: message, text: `Read this. ${"word ".repeat(20_000)}`, mode: "queue" } as const;
+  await must(yard.client.call("sendMessage", { params: { id }, body }));
+  const { events } = await yard.whenAtRest(id);
+  assert.deepEqual([events.map(({ type }) => type), model.asked.length], [["message.user", "message.withdrawn"], 0]);
+});
