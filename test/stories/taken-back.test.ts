@@ -5,6 +5,7 @@ import { modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("a message longer than the window that is taken back in the moment it is taken up is gone, and no model is asked about it [L7][Z2]", async () => {
+  const tried = Promise.withResolvers<void>();
   let takeBack: (() => Promise<unknown>) | undefined;
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,
@@ -13,7 +14,9 @@ test("a message longer than the window that is taken back in the moment it is ta
       const taken = isStart ? takeBack?.() : undefined;
       if (isStart) takeBack = undefined;
       await taken;
-      return storage.append(batch);
+      const stored = await storage.append(batch);
+      if (isStart) tried.resolve();
+      return stored;
     },
   });
   await using model = await modelServer(() => says("I see."));
@@ -24,6 +27,7 @@ test("a message longer than the window that is taken back in the moment it is ta
   takeBack = () => must(yard.client.call("withdrawMessage", { params: { id, message } }));
   const body = { id: message, text: `Read this. ${"word ".repeat(20_000)}`, mode: "queue" } as const;
   await must(yard.client.call("sendMessage", { params: { id }, body }));
+  await tried.promise;
   const { events } = await yard.whenAtRest(id);
   assert.deepEqual([events.map(({ type }) => type), model.asked.length], [["message.user", "message.withdrawn"], 0]);
 });

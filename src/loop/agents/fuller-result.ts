@@ -10,7 +10,7 @@ const resultCharactersMin = 200;
 
 /** Whether a worker's answer says too little; it is asked for more only once. */
 export function isTooShort(history: History): boolean {
-  if (history.self?.mode !== "worker" || history.isAskedForMore || history.turn?.isStuck) return false;
+  if (history.self?.mode !== "worker" || history.isAskedForMore) return false;
   return lastText(history).trim().length < resultCharactersMin;
 }
 
