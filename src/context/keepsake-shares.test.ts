@@ -20,7 +20,7 @@ const many = (count: number, line: (n: number) => string) => Array.from({ length
 
 const question: NewEvent = {
   ...{ type: "decision.asked", turn: 1, id: "d1", call: "c1", kind: "question", tool: "ask_user" },
-  question: "Which colour?",
+  question: `Which of the ${"many ".repeat(30)}colours?`,
 };
 
 test("of very many files the forty that something was done to last are named, newest first, with what was done in its order [Z3]", () => {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
+import { defineTool } from "../../src/tools/tools.ts";
 import { say, waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
@@ -38,6 +41,29 @@ test("what an agent remembers is told to every later conversation, and the user 
     /\n\n# Memories of the user\n.*\n<user_memories>\n- The user wants prices in euros\.\n<\/user_memories>\n\n<current_datetime>/,
   );
   assert.doesNotMatch(systemOf(model.asked[0]), /# Memories of the user/);
+});
+
+test("a call that is run again writes down the same memory once and says so as the first time; from another call it is known [Z4][L2]", async () => {
+  const told: unknown[] = [];
+  const note = defineTool({
+    ...{ name: "note", description: "Notes. For tests.", class: "idempotent", input: z.object({ fact: z.string() }) },
+    async run({ fact }, { memory }) {
+      told.push(await memory.add(fact));
+      return ok({ text: "noted" });
+    },
+  });
+  const twice = defineTool({
+    ...{ name: "twice", description: "Notes twice. For tests.", class: "idempotent", input: z.object({}) },
+    async run(_, { memory }) {
+      for (const fact of ["Tea.", "Tea."]) told.push(await memory.add(fact));
+      return ok({ text: "noted" });
+    },
+  });
+  await using model = await modelServer([calls(["twice", {}]), calls(["note", { fact: "TEA." }]), says("done")]);
+  await using yard = await startYard({ model, tools: [note, twice] });
+  await yard.ask("note it");
+  const known = (isNew: boolean) => ok({ count: 1, isNew });
+  assert.deepEqual([told, (await listed(yard)).length], [[known(true), known(true), known(false)], 1]);
 });
 
 test("in a conversation that is open a changed list is told once, and what was sent before stays as it is [Z4][L3][L4]", async () => {

@@ -61,6 +61,8 @@ test("AGENTS.md goes before CLAUDE.md, however they are written, and either is t
   await yard.ask("one", { conversation: id });
   await upload(yard, id, "Agents.md", "From agents.");
   await yard.ask("two", { conversation: id });
+  await upload(yard, id, "agents.MD", "From the last one.");
+  await yard.ask("two again", { conversation: id });
   await upload(yard, id, "AGENTS.md", "From AGENTS.");
   await yard.ask("three", { conversation: id });
   await upload(yard, id, "MY-AGENTS.md", "From others.");
@@ -70,7 +72,7 @@ test("AGENTS.md goes before CLAUDE.md, however they are written, and either is t
   await must(yard.engine.upload(row, parted));
   await yard.ask("five", { conversation: id });
   assert.deepEqual(model.asked.map(inForce), [
-    ...["From Claude.", "From agents.", "From AGENTS.", "From AGENTS.", "From AGENTS."],
+    ...["From Claude.", "From agents.", "From the last one.", "From AGENTS.", "From AGENTS.", "From AGENTS."],
   ]);
 });
 
