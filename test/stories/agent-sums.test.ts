@@ -36,9 +36,11 @@ test("who looks at the agents of a conversation sees what each was asked and ans
       { type: "turn.finished", turn: 1, outcome: "done" },
     ]),
   );
-  const agents = (await yard.engine.agentTree(row)).map(({ id, parent, state, steps, tokens, result, context, seq }) => ({
-    ...{ id, parent, state, steps, tokens, result, context, seq },
-  }));
+  const agents = (await yard.engine.agentTree(row)).map(
+    ({ id, parent, state, steps, tokens, result, context, seq }) => ({
+      ...{ id, parent, state, steps, tokens, result, context, seq },
+    }),
+  );
   assert.deepEqual(agents, [
     {
       ...{ id: "root", parent: null, state: "idle", result: null, context: null, seq: 0 },

@@ -256,12 +256,15 @@ test("a sandbox is begun with the conversation and its messages, with Python whe
     leave: async () => void asked.push("leave"),
   });
   await using model = await modelServer([
-    ...[says("hello"), says("a table"), calls(python("1")), says("run"), says("again")],
+    ...[says("hello"), says("selected"), says("a table"), calls(python("1")), says("run"), says("again")],
   ]);
   await using yard = await startYard({ model, openSandbox });
   const id = await newConversation(yard);
   await yard.ask("hi", { conversation: id });
   await must(yard.client.upload(id, "a.csv", Buffer.from("x\n1\n")));
+  const selected = { text: "look", mode: "queue", selected: ["a.csv"] } as const;
+  await must(yard.engine.send(await must(yard.log.find(localOwner, id)), selected));
+  await yard.whenAtRest(id);
   const body = { text: "look", mode: "queue" as const, files: ["uploads/a.csv"] };
   await must(yard.client.call("sendMessage", { params: { id }, body }));
   await yard.whenAtRest(id);
@@ -270,7 +273,7 @@ test("a sandbox is begun with the conversation and its messages, with Python whe
   await must(yard.client.call("resetConversation", { params: { id } }));
   await must(yard.client.call("deleteConversation", { params: { id } }));
   const expected = [
-    ...["prewarm root", "prewarm root", "prewarm root python", "prewarm root", "end of turn"],
+    ...["prewarm root", "prewarm root", "prewarm root python", "prewarm root python", "prewarm root", "end of turn"],
     ...["prewarm root python", "reset root", "leave"],
   ];
   // Who removes the files makes sure once more that nobody works in them.

@@ -3,18 +3,13 @@ import { after, test } from "node:test";
 import { tokenStatus } from "../../src/context/context.ts";
 import { defaultLimits } from "../../src/loop/loop.ts";
 import { budgetLines, planCall, standingOf, stepsMaxOf } from "../../src/loop/spending.ts";
-import { openModels } from "../../src/models/models.ts";
 import type { BudgetLimits } from "../../src/protocol/budget.ts";
-import { providerFor } from "../../src/providers.ts";
+import { baseModel } from "../world/base-model.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { talkOf } from "../world/talk.ts";
 
 const clock = manualClock();
-const models = await openModels({
-  slots: { base: { slot: "base", baseUrl: "http://127.0.0.1:9", model: "m", contextWindow: 128_000 } },
-  makeProvider: (endpoint) => providerFor({ endpoint, clock, random: () => 0.5 }),
-  ...{ startDemo: () => assert.fail("there is a model"), clock },
-});
+const models = await baseModel(clock, 128_000);
 after(() => models.close());
 
 type Limits = { readonly whole?: BudgetLimits; readonly asked?: BudgetLimits; readonly turn?: BudgetLimits };

@@ -33,5 +33,8 @@ test("a task that has no room for a file is not given it, and the file does not 
   writeFileSync(join(from.folder, "uploads/large.bin"), Buffer.alloc(4 * 2 ** 20));
   const handed = await handOver(from.workspace, to.workspace, ["uploads/large.bin"]);
   assert.equal(handed.ok ? "given" : handed.failure.code, "quota_exceeded");
-  assert.deepEqual(openFiles().filter((path) => path.startsWith(from.base)), []);
+  assert.deepEqual(
+    openFiles().filter((path) => path.startsWith(from.base)),
+    [],
+  );
 });

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import type { Clock } from "../../src/base/clock.ts";
+import { type Models, openModels } from "../../src/models/models.ts";
+import { providerFor } from "../../src/providers.ts";
+
+/** The models of a yard with one in its base slot, `m`, that nobody asks. */
+export function baseModel(clock: Clock, contextWindow: number): Promise<Models> {
+  return openModels({
+    slots: { base: { slot: "base", baseUrl: "http://127.0.0.1:9", model: "m", contextWindow } },
+    makeProvider: (endpoint) => providerFor({ endpoint, clock, random: () => 0.5 }),
+    ...{ startDemo: () => assert.fail("there is a model"), clock },
+  });
+}
