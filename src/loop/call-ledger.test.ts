@@ -56,7 +56,8 @@ test("what a call changes ends with the call or with whoever asked for the chang
   const { signal } = caller;
   const whyNot = async (write: ReturnType<typeof files.write>) => {
     const written = await write;
-    return written.ok ? "written" : written.failure.params.why;
+    if (written.ok) return "written";
+    return "why" in written.failure.params ? written.failure.params.why : written.failure.code;
   };
   assert.equal(await whyNot(files.write("a.txt", "one", { signal })), "written");
   caller.abort();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
 import { type Models, openModels } from "../../src/models/models.ts";
 import { providerFor } from "../../src/providers.ts";
 
@@ -7,7 +8,7 @@ import { providerFor } from "../../src/providers.ts";
 export function baseModel(clock: Clock, contextWindow: number): Promise<Models> {
   return openModels({
     slots: { base: { slot: "base", baseUrl: "http://127.0.0.1:9", model: "m", contextWindow } },
-    makeProvider: (endpoint) => providerFor({ endpoint, clock, random: () => 0.5 }),
+    makeProvider: (endpoint) => providerFor({ endpoint, clock, ids: systemIds }),
     ...{ startDemo: () => assert.fail("there is a model"), clock },
   });
 }

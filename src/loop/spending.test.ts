@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { tokenStatus } from "../../src/context/context.ts";
-import { defaultLimits } from "../../src/loop/loop.ts";
-import { budgetLines, planCall, standingOf, stepsMaxOf } from "../../src/loop/spending.ts";
-import type { BudgetLimits } from "../../src/protocol/budget.ts";
-import { baseModel } from "../world/base-model.ts";
-import { manualClock } from "../world/manual-clock.ts";
-import { talkOf } from "../world/talk.ts";
+import { baseModel } from "../../test/world/base-model.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { talkOf } from "../../test/world/talk.ts";
+import { tokenStatus } from "../context/context.ts";
+import type { BudgetLimits } from "../protocol/budget.ts";
+import { defaultLimits } from "./parts.ts";
+import { budgetLines, planCall, standingOf, stepsMaxOf } from "./spending.ts";
 
 const clock = manualClock();
 const models = await baseModel(clock, 128_000);

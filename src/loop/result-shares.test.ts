@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { messageTokens, roomOf, tokenStatus } from "../../src/context/context.ts";
-import { defaultLimits } from "../../src/loop/loop.ts";
-import { resultBytesMax } from "../../src/loop/result-room.ts";
-import { outputBytesMax } from "../../src/tools/tools.ts";
-import { baseModel } from "../world/base-model.ts";
-import { manualClock } from "../world/manual-clock.ts";
-import { talkOf } from "../world/talk.ts";
+import { baseModel } from "../../test/world/base-model.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { talkOf } from "../../test/world/talk.ts";
+import { messageTokens, roomOf, tokenStatus } from "../context/context.ts";
+import { outputBytesMax } from "../tools/tools.ts";
+import { defaultLimits } from "./parts.ts";
+import { resultBytesMax } from "./result-room.ts";
 
 const windowTokens = 16_000;
 const models = await baseModel(manualClock(), windowTokens);

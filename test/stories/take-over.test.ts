@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Homes, homesHere } from "../../src/homes/homes.ts";
+import type { Storage, Told } from "../../src/storage/storage.ts";
+import { all, until } from "../world/events.ts";
+import { modelServer, says } from "../world/model-server.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
+
+const everyMs = 1_000;
+
+/** One of several servers, whose others are played: what they would tell it, and its own look in each second. */
+function amongOthers() {
+  const listeners = { told: new Set<(told: Told) => void>(), gone: new Set<(server: string) => void>() };
+  const heard = {
+    told: (told: Told) => listeners.told.forEach((listener) => void listener(told)),
+    gone: () => listeners.gone.forEach((listener) => void listener("other")),
+  };
+  const homes: Homes = {
+    ...{ ...homesHere, isShared: true },
+    onGone(listener) {
+      listeners.gone.add(listener);
+      return () => listeners.gone.delete(listener);
+    },
+  };
+  const due = new Set<() => void>();
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      if (ms !== everyMs) return systemClock.after(ms, action);
+      due.add(action);
+      return () => due.delete(action);
+    },
+  };
+  const second = () => {
+    for (const action of [...due]) {
+      due.delete(action);
+      action();
+    }
+  };
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    onTold(listener) {
+      listeners.told.add(listener);
+      return () => listeners.told.delete(listener);
+    },
+  });
+  return { heard, second, options: { homes, clock, wrapStorage, isOneProcess: true } as const };
+}
+
+/** As another server stores it: with the wish that somebody looks, and nobody here knows of it. */
+async function storedElsewhere(yard: TestYard, number: number, id: string): Promise<void> {
+  const soon = { wake: { notBefore: 0 } };
+  await must(yard.log.append(number, [{ type: "message.user", id, text: id, mode: "queue" }], { with: soon }));
+}
+
+test("what another server stored for a conversation that is at home here is answered when it tells so, when it is gone, when something was missed, and each second [N1][L2][L7]", async () => {
+  const { heard, second, options } = amongOthers();
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, ...options });
+  const row = await yard.start("c");
+  const answered = async (count: number) => all(await yard.events(row.id), "turn.finished").length === count;
+  const ways = [
+    ...[() => heard.told({ topic: "wake", key: String(row.number) }), () => heard.told({ topic: "gap", key: "" })],
+    ...[() => heard.gone(), second],
+  ];
+  for (const [index, way] of ways.entries()) {
+    await storedElsewhere(yard, row.number, `message ${index}`);
+    way();
+    await until(`message ${index} is answered`, () => answered(index + 1));
+    await yard.whenAtRest(row.id);
+  }
+});
