@@ -146,3 +146,15 @@ function folderWith(t: TestContext, agents: string): string {
   writeFileSync(join(dir, "config", "agents.yaml"), agents);
   return dir;
 }
+
+test("a conversation that began without the id of an agent keeps the first that it is given, and no other [S5][C1]", async () => {
+  await using yard = await startYard({});
+  const row = await must(yard.engine.create(localOwner, { id: "c", agent: { appKey: "shop" } }));
+  await must(yard.engine.chooseAgent(row, { agentId: "01J" }));
+  const other = await yard.engine.chooseAgent(row, { agentId: "01K" });
+  const { agentId, appKey } = await must(yard.log.find(localOwner, "c"));
+  assert.deepEqual(
+    [agentId, appKey, other.ok ? "chosen" : other.failure.code],
+    ["01J", "shop", "conversation_of_agent"],
+  );
+});
