@@ -76,7 +76,9 @@ test("instructions and functions of a caller are there in its turn and gone in t
 test("a function that is called like a tool of ours is left out: ours runs [C5]", async () => {
   await using model = await modelServer([calls(["todo_write", { todos: [] }]), says("ok")]);
   await using yard = await startYard({ model });
-  const functions = [{ ...weather, name: "todo_write" }, weather, { ...weather, description: "Again." }];
+  // By its own name, and by another one that it goes by, too.
+  const ours = ["todo_write", "list_workspace_files"].map((name) => ({ ...weather, name }));
+  const functions = [...ours, weather, { ...weather, description: "Again." }];
   const { rested } = await begin(yard, { functions });
   assert.equal(rested.answer, "ok");
   assert.deepEqual(all(rested.events, "decision.asked"), []);
@@ -85,6 +87,8 @@ test("a function that is called like a tool of ours is left out: ours runs [C5]"
     [offered.length, new Set(offered).size, offered.at(-1)],
     [offered.length, offered.length, "get_weather"],
   );
+  assert.deepEqual([offered.includes("list_files"), offered.includes("list_workspace_files")], [true, false]);
+  assert.equal(model.asked[0]?.body.tools?.at(-1)?.function.description, "The weather.");
   const told = (await yard.logged()).filter(({ level }) => level === "warn").map(({ message }) => message);
   assert.deepEqual(told, ["functions of the caller are called like our tools, or twice: left out"]);
 });
