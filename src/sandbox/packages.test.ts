@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
 import { openDatabase } from "../../test/world/database.ts";
 import { until } from "../../test/world/events.ts";
 import { folderWith } from "../../test/world/folder.ts";
@@ -11,6 +12,7 @@ import { quietLogger } from "../../test/world/workspace.ts";
 import { systemClock } from "../base/clock.ts";
 import { derivedHex, systemIds } from "../base/ids.ts";
 import type { Result } from "../base/result.ts";
+import { failure } from "../protocol/failure.ts";
 import { OwnerId } from "../protocol/ids.ts";
 import { wordsFor } from "../words/words.ts";
 import { openSandbox, type PackagesWanted } from "./sandbox.ts";
@@ -34,7 +36,7 @@ function installing(t: TestContext, play: Play) {
     t.after(() => sandbox.close());
     return { ...sandbox, guests: provider.guests };
   };
-  return { open, folderOf: (owner: OwnerId) => join(packagesDir, derivedHex(32, owner)) };
+  return { open, storage, folderOf: (owner: OwnerId) => join(packagesDir, derivedHex(32, owner)) };
 }
 
 /** What pip would say; what it was asked for is heard. */
@@ -55,13 +57,102 @@ function unwrap<T>(result: Result<T, { readonly code: string }>): T {
 test("what was installed for a session stays when it is revived, and goes when another one takes its place [X5][S1]", async (t) => {
   const { open, folderOf } = installing(t, pipPlay());
   const { packages, sessions } = open();
-  unwrap(await packages.install(ann, wanted(pip("greeter"))));
+  const installed = unwrap(await packages.install(ann, wanted(pip("greeter"))));
+  assert.ok(installed.updatedAt >= (installed.packages?.endedAt ?? Number.POSITIVE_INFINITY));
   unwrap(await sessions.stop(ann));
   const revived = unwrap(await sessions.use(ann));
   assert.deepEqual([revived.packages?.status, existsSync(folderOf(ann))], ["completed", true]);
   unwrap(await sessions.stop(ann));
   const made = unwrap(await sessions.create(ann, { dialect: "seed" }));
   assert.deepEqual([made.packages, existsSync(folderOf(ann))], [undefined, false]);
+  unwrap(await packages.install(ann, wanted(pip("greeter"))));
+  unwrap(await sessions.stop(ann, { forget: true }));
+  assert.deepEqual([existsSync(folderOf(ann)), await sessions.find(ann)], [false, undefined]);
+});
+
+test("who stops a session goes on when the installation for it is over, which has failed [X5][S1]", async (t) => {
+  const heard: string[] = [];
+  const { open } = installing(t, async ({ signal = assert.fail() }) => {
+    heard.push("begun");
+    await new Promise((called) => signal.addEventListener("abort", called));
+    for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+    heard.push("over");
+    return { code: 0, how: "cancelled" };
+  });
+  const { packages, sessions } = open();
+  const installed = packages.install(ann, wanted(pip("greeter")));
+  await until("it is at it", () => heard.length === 1);
+  assert.equal(unwrap(await sessions.stop(ann))?.status, "stopped");
+  assert.deepEqual(heard, ["begun", "over"]);
+  const failed = await installed;
+  assert.deepEqual(failed.ok || failed.failure.params, { why: "cancelled", said: "" });
+  assert.equal((await sessions.find(ann))?.packages?.status, "failed");
+});
+
+test("a session that is made anew while packages are installed has none of the one before, and knows nothing of them [X5][S1]", async (t) => {
+  const called = Promise.withResolvers<void>();
+  const { open } = installing(t, async (execution) => {
+    execution.signal?.addEventListener("abort", () => called.resolve());
+    await called.promise;
+    return pipPlay()(execution);
+  });
+  const { packages, sessions, guests } = open();
+  const installed = packages.install(ann, wanted(pip("greeter")));
+  await until("it is at it", () => guests.length === 1);
+  const stopped = sessions.stop(ann);
+  const made = unwrap(await sessions.create(ann, { dialect: "seed" }));
+  assert.equal(unwrap(await stopped)?.status, "stopped");
+  assert.equal((await installed).ok, false);
+  assert.deepEqual([made.generation, await sessions.find(ann)], [2, made]);
+});
+
+test("a session that cannot be made anew is there as before, with its packages [X5][S1][Q2]", async (t) => {
+  const { open, folderOf, storage } = installing(t, pipPlay());
+  const { packages, sessions } = open();
+  unwrap(await packages.install(ann, wanted(pip("greeter"))));
+  unwrap(await sessions.stop(ann));
+  const { putSession } = storage;
+  storage.putSession = async () => failure("storage_full", {});
+  const refused = await sessions.create(ann, { dialect: "seed" });
+  storage.putSession = putSession;
+  const revived = unwrap(await sessions.use(ann));
+  assert.deepEqual(
+    [refused.ok || refused.failure.code, revived.packages?.status, existsSync(folderOf(ann))],
+    ["storage_full", "completed", true],
+  );
+});
+
+test("what can be installed nowhere, or from another index than the one that is set, is refused with the setting [X5][P5]", (t) => {
+  const { packages } = installing(t, pipPlay()).open();
+  const refused = (more: Partial<PackagesWanted>) => {
+    const refusal = packages.refusal({ ...wanted(pip("greeter")), ...more });
+    return refusal && [refusal.failure.code, refusal.failure.params];
+  };
+  const npm = { manager: "npm", name: "left", version: undefined } as const;
+  assert.deepEqual(
+    [refused({}), refused({ index: "https://pypi.org/simple/" }), refused({ index: "https://other.test/simple" })],
+    [undefined, undefined, ["package_index_refused", { setting: "sandbox.package_index" }]],
+  );
+  assert.deepEqual(refused({ packages: [pip("greeter"), npm] }), [
+    "packages_not_configured",
+    { setting: "sandbox.npm_registry" },
+  ]);
+});
+
+test("programs have the packages of their user, and run without any where there is no folder for them [X5][Q2]", async (t) => {
+  const { open, folderOf } = installing(t, pipPlay());
+  const { run, guests, leavePlace } = open();
+  const place = { owner: ann, conversation: undefined, workspace: undefined, agent: "root" };
+  const sees = async () => {
+    const { report } = unwrap(await run(place, { language: "bash", code: "true", timeoutMs: 1000 }));
+    const { how } = await report;
+    await leavePlace(place);
+    return [how, guests.at(-1)?.wanted.packages];
+  };
+  assert.deepEqual(await sees(), ["done", folderOf(ann)]);
+  rmSync(dirname(folderOf(ann)), { recursive: true });
+  writeFileSync(dirname(folderOf(ann)), "no folder");
+  assert.deepEqual(await sees(), ["done", undefined]);
 });
 
 test("all that a session has is installed anew with what is added: the last wish for a name counts, and a failure changes nothing [X5]", async (t) => {

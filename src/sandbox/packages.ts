@@ -117,7 +117,7 @@ async function install(
   const order = { owner, session, wanted, packages: packages.requested, signal: activity.signal };
   const installed = await installInGuest(state, order);
   activity.over();
-  return finish(state, owner, packages, installed);
+  return finish(state, begun.value, installed);
 }
 
 type Begun = { readonly session: Session; readonly packages: SessionPackages };
@@ -137,7 +137,7 @@ async function begin(
   const times = { startedAt: clock.now(), endedAt: undefined };
   const requested = together(current, wanted.packages);
   const packages: SessionPackages = { ...times, status: "installing", requested, current, installed, error: undefined };
-  const noted = await sessions().notePackages(owner, packages);
+  const noted = await sessions().notePackages(used.value, packages);
   if (!noted.ok) return noted;
   return noted.value === undefined ? cancelled : ok({ session: noted.value, packages });
 }
@@ -152,15 +152,14 @@ function together(before: readonly Package[], now: readonly Package[]): readonly
 
 async function finish(
   { sessions, clock, words }: State,
-  owner: OwnerId,
-  begun: SessionPackages,
+  { session, packages }: Begun,
   installed: Result<readonly InstalledPackage[], PackagesFailure>,
 ): Promise<Result<Session, PackagesFailure>> {
   const endedAt = clock.now();
   const ended: SessionPackages = installed.ok
-    ? { ...begun, status: "completed", current: begun.requested, installed: installed.value, endedAt }
-    : { ...begun, status: "failed", error: failureWords(words, installed.failure).join(" "), endedAt };
-  const noted = await sessions().notePackages(owner, ended);
+    ? { ...packages, status: "completed", current: packages.requested, installed: installed.value, endedAt }
+    : { ...packages, status: "failed", error: failureWords(words, installed.failure).join(" "), endedAt };
+  const noted = await sessions().notePackages(session, ended);
   if (!installed.ok) return installed;
   if (!noted.ok) return noted;
   return noted.value === undefined ? cancelled : ok(noted.value);

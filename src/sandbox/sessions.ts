@@ -20,13 +20,15 @@ export interface OwnSessions extends Sessions {
   touch(owner: OwnerId): void;
   /** Whether the last guest of this user saw the files of its place: a session without files is none. */
   noteMount(owner: OwnerId, isRight: boolean): void;
-  /** What became of its packages; undefined where it is no more. */
-  notePackages(owner: OwnerId, packages: SessionPackages): Promise<Result<Session | undefined, RowFailure>>;
+  /** What became of the packages of this one; undefined where it is no more. */
+  notePackages(of: SessionNoted, packages: SessionPackages): Promise<Result<Session | undefined, RowFailure>>;
   /** Ends those whose time is over, those of earlier processes included. */
   sweep(): Promise<void>;
   /** Writes down when each was used. */
   close(): Promise<void>;
 }
+
+type SessionNoted = Pick<Session, "owner" | "createdAt">;
 
 export type SessionsOptions = {
   readonly provider: Pick<SandboxProvider, "probe">;
@@ -114,7 +116,7 @@ export function openSessions(options: SessionsOptions): OwnSessions {
       if (isRight) state.astray.delete(owner);
       else state.astray.add(owner);
     },
-    notePackages: (owner, packages) => inTurn(state, owner, () => notePackages(state, owner, packages)),
+    notePackages: (of, packages) => inTurn(state, of.owner, () => notePackages(state, of, packages)),
     sweep: () => sweep(state),
     async close() {
       deaf();
@@ -160,15 +162,14 @@ async function create(state: State, owner: OwnerId, wanted: NewSession): Promise
     return failure("session_exists", { id: before.id, ...asked });
   }
   await state.endGuests(owner, "session_created");
-  await state.onReplaced(owner);
-  const tells = before !== undefined;
   const now = state.clock.now();
   const { id = before?.id ?? `sb-session-${owner}`, uploads = {}, limits = {}, env = {}, ...rest } = wanted;
   const times = { createdAt: now, updatedAt: now, usedAt: now, endedAt: undefined };
   const generation = (before?.generation ?? 0) + 1;
   const kept: KeptSession = { ...rest, ...times, owner, id, uploads, limits, env, generation, status: "running" };
   const begun = await begin(state, kept, probe);
-  if (tells) await tellEnded(state, owner);
+  if (begun.ok) await state.onReplaced(owner);
+  if (before !== undefined) await tellEnded(state, owner);
   return begun;
 }
 
@@ -234,13 +235,14 @@ async function noteFirst(state: State, owner: OwnerId, wanted: Pick<NewSession, 
   await noteInRow(state, { ...kept, agentId, businessDomain });
 }
 
+/** Not in the row of one that was made anew meanwhile: what was installed went with the one before. */
 async function notePackages(
   state: State,
-  owner: OwnerId,
+  { owner, createdAt }: SessionNoted,
   packages: SessionPackages,
 ): Promise<Result<Session | undefined, RowFailure>> {
   const kept = await keptOf(state, owner);
-  if (kept === undefined) return ok(undefined);
+  if (kept?.createdAt !== createdAt) return ok(undefined);
   const changed = { ...kept, packages, updatedAt: state.clock.now() };
   const stored = await noteInRow(state, changed);
   return stored.ok ? ok(viewOf(state, changed, await state.provider.probe())) : stored;
