@@ -268,7 +268,6 @@ async function submit(state: State, place: ProgramPlace, wanted: ExecutionWanted
   void execute(state, known, prepared.value)
     .catch((error) => closeBroken(state, known, error))
     .then(() => {
-      live.end();
       resolve();
       dropFinished(state);
       noticeQuiet(state);

@@ -11,15 +11,7 @@ import { fileRefusal } from "./open-guest.ts";
 import { beginProgram, unbegun } from "./program.ts";
 import { checkProgram, roomRefusal } from "./program-checks.ts";
 import type { Execution, Guest, SandboxProvider } from "./provider.ts";
-import type {
-  ProgramFailure,
-  ProgramPlace,
-  ProgramWanted,
-  RunningProgram,
-  SandboxSettings,
-  Session,
-  Sessions,
-} from "./sandbox.ts";
+import type { ProgramFailure, ProgramPlace, ProgramWanted, RunningProgram, Session, Sessions } from "./sandbox.ts";
 
 /** One execution from the wish to its report. */
 export interface Programs {
@@ -49,7 +41,6 @@ export type ProgramsOptions = {
   readonly sessions: Pick<Sessions, "use">;
   /** A program of this user ended: their session was used until now. */
   readonly onEnd: (place: ProgramPlace) => void;
-  readonly settings: SandboxSettings;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -101,11 +92,7 @@ type Granted = { readonly session: Session; readonly ticket: Ticket<Held> };
 function preparedOf(options: ProgramsOptions, asked: Asked, { session, ticket }: Granted): Prepared {
   const id = asked.wanted.id ?? options.ids.hex(32);
   const live = createLiveOutput();
-  const timeoutMs = Math.min(
-    asked.wanted.timeoutMs,
-    session.executionTimeoutMs,
-    options.settings.executionTimeoutMsMax,
-  );
+  const timeoutMs = Math.min(asked.wanted.timeoutMs, session.executionTimeoutMs);
   const leave = (held?: Held) => {
     live.end();
     held?.release();
