@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { type HomeKey, homesHere } from "../../src/homes/homes.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
-import { type Storage, type Told, toldTopics } from "../../src/storage/storage.ts";
+import type { Lack, Session } from "../../src/sandbox/sandbox.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
-// What becomes of sessions, and of all that runs in them, when they are stopped, made anew, or used somewhere else.
+// What becomes of sessions, and of all that runs in them, when they are stopped, made anew, or left alone.
 
 const ttlMs = 7_200_000;
 const long = { ...echo, code: "long" } as const;
@@ -55,7 +55,11 @@ test("who comes while a session is being stopped gets one that runs, not the one
   const ground = await openPlayed(t, { provider: changedGuests(() => ({ close: () => gone.promise })) });
   const { sessions } = ground.sandbox;
   await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
+  const refused = sessions.create(alice, { dialect: "seed" });
   const stopped = sessions.stop(alice);
+  // Its turn was before the end: it is over, and the end is not.
+  assert.equal((await refused).ok, false);
+  await nextLoop();
   const used = sessions.use(alice);
   assert.deepEqual([await isOver(stopped), await isOver(used)], [false, false]);
   gone.resolve();
@@ -78,12 +82,18 @@ test("a session made anew at the moment when the time of the one before is over 
   assert.equal((await run.report).how, "done");
 });
 
-test("a session that is stopped twice ended when it was stopped first [S1]", async (t) => {
+test("a session that is stopped twice ended when it was stopped first, and has no end when it is used again [S1]", async (t) => {
   const { sandbox, clock } = await openPlayed(t);
+  const timesOf = ({ createdAt, updatedAt, usedAt, endedAt }: Session) => [createdAt, updatedAt, usedAt, endedAt];
+  const start = clock.now();
   unwrap(await sandbox.sessions.use(alice));
-  const first = unwrap(await sandbox.sessions.stop(alice));
+  clock.move(1000);
+  const first = unwrap(await sandbox.sessions.stop(alice)) ?? assert.fail("there is one");
+  assert.deepEqual(timesOf(first), [start, start + 1000, start, start + 1000]);
   clock.move(1000);
   assert.deepEqual(unwrap(await sandbox.sessions.stop(alice)), first);
+  const again = unwrap(await sandbox.sessions.use(alice));
+  assert.deepEqual(timesOf(again), [start, start + 2000, start + 2000, undefined]);
 });
 
 test("a session whose end cannot be written is told as that, and is there as before [S1][Q2]", async (t) => {
@@ -130,8 +140,8 @@ test("a session is used until the end of its last program [S1]", async (t) => {
 test("the first chat that says for which agent and domain a session is has the word [S2]", async (t) => {
   const { sandbox } = await openPlayed(t);
   const { sessions } = sandbox;
-  const about = async () => {
-    const session = await sessions.find(alice);
+  const about = async (owner = alice) => {
+    const session = await sessions.find(owner);
     return [session?.agentId, session?.businessDomain];
   };
   unwrap(await sessions.use(alice));
@@ -140,18 +150,30 @@ test("the first chat that says for which agent and domain a session is has the w
   unwrap(await sessions.ensure(alice, { agentId: "painter", businessDomain: "bd-2" }));
   assert.deepEqual(await about(), ["writer", "bd-1"]);
   unwrap(await sessions.ensure(bob, {}));
-  assert.equal((await sessions.find(bob))?.businessDomain, "bd_public");
+  assert.deepEqual(await about(bob), [undefined, "bd_public"]);
+  unwrap(await sessions.ensure(bob, { agentId: "writer", businessDomain: "bd-1" }));
+  assert.deepEqual(await about(bob), ["writer", "bd_public"]);
 });
 
 test("after its end the sandbox waits for nothing any more, whatever was under way [X4][Q2]", async (t) => {
   const ground = await openPlayed(t);
+  const { sessions } = ground.sandbox;
   const place = await ground.place("c1");
+  // Both make it: the time of the first is not counted any more.
+  await Promise.all([sessions.use(alice), sessions.use(alice)]);
+  unwrap(await sessions.use(bob));
+  unwrap(await sessions.stop(bob));
   await unwrap(await ground.sandbox.run(place, echo)).report;
   unwrap(await ground.sandbox.executions.submit(place, long));
   await until("it runs", () => ground.running().length === 1);
   assert.ok(ground.clock.timers() > 2);
+  const waits: [ms: number, signal: AbortSignal | undefined][] = [];
+  ground.clock.wait = (...wait) => {
+    waits.push([wait[0], wait[1]]);
+    return new Promise(() => {});
+  };
   await ground.sandbox.close();
-  assert.equal(ground.clock.timers(), 0);
+  assert.deepEqual([ground.clock.timers(), waits.map(([ms, signal]) => [ms, signal?.aborted])], [0, [[5000, true]]]);
 });
 
 test("the end of the sandbox comes in time, also where a sandbox does not end [Q2]", async (t) => {
@@ -161,87 +183,99 @@ test("the end of the sandbox comes in time, also where a sandbox does not end [Q
   await ground.sandbox.close();
 });
 
-/** Servers on one database, which hear from each other when the test lets them. */
-function sharing() {
-  const listeners = new Set<(told: Told) => void>();
-  const held: Told[] = [];
-  const lost = new Set<(key: HomeKey) => void>();
-  return {
-    homes: {
-      ...homesHere,
-      isShared: true,
-      onLost(listener: (key: HomeKey) => void) {
-        lost.add(listener);
-        return () => void lost.delete(listener);
-      },
-    },
-    wrapStorage: (storage: Storage): Storage => ({
-      ...storage,
-      async tell(topic, key) {
-        held.push({ topic, key });
-        return { ok: true, value: undefined };
-      },
-      onTold(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
-    }),
-    pass: (told: readonly Told[] = held.splice(0)) =>
-      told.forEach((one) => void listeners.forEach((listener) => void listener(one))),
-    lose: (key: HomeKey) => lost.forEach((listener) => void listener(key)),
-    heardBy: () => [listeners.size, lost.size],
-  };
-}
-
-test("what runs of a session that is stopped at another server ends, also where the word of it was lost [N1][S1]", async (t) => {
-  const { homes, wrapStorage, pass, heardBy } = sharing();
-  const ground = await openPlayed(t, { homes, wrapStorage });
-  const there = ground.beside();
+test("a session in error is well again when a sandbox sees the files of its place, and not by one that sees none [S1][X3]", async (t) => {
+  const ground = await openPlayed(t);
   const place = await ground.place("c1");
-  const words: (readonly Told[] | undefined)[] = [undefined, [{ topic: toldTopics.gap, key: "" }]];
-  for (const told of words) {
-    const run = unwrap(await ground.sandbox.run(place, long));
-    assert.equal(unwrap(await there.sessions.stop(alice))?.status, "stopped");
-    assert.equal(await isOver(run.report), false);
-    pass(told);
-    assert.equal((await run.report).how, "cancelled");
-  }
-  await ground.sandbox.close();
-  await there.close();
-  assert.deepEqual(heardBy(), [0, 0]);
+  const status = async () => (await ground.sandbox.sessions.find(alice))?.status;
+  ground.played.fault = { why: "wrong_workspace", said: "" };
+  assert.equal((await ground.sandbox.run(place, echo)).ok, false);
+  const bare = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
+  await unwrap(await ground.sandbox.run(bare, echo)).report;
+  assert.equal(await status(), "error");
+  await unwrap(await ground.sandbox.run(place, echo)).report;
+  assert.equal(await status(), "running");
 });
 
-test("a session lives as long for all servers as it is used at any of them [N1][S1]", async (t) => {
-  const { homes, wrapStorage } = sharing();
-  const ground = await openPlayed(t, { homes, wrapStorage, settings: { guestIdleMs: 10 ** 9 } });
-  const [here, there] = [ground.sandbox, ground.beside()];
-  const status = async (sandbox = there) => (await sandbox.sessions.find(alice))?.status;
-  unwrap(await here.sessions.use(alice));
+test("sessions are counted as they are now, also where their last use is not written down yet [S1][O1]", async (t) => {
+  const { sandbox, clock } = await openPlayed(t);
+  unwrap(await sandbox.sessions.use(alice));
+  unwrap(await sandbox.sessions.use(bob));
+  clock.move(30_000);
+  unwrap(await sandbox.sessions.use(alice));
+  clock.move(ttlMs - 30_000);
+  assert.deepEqual(await sandbox.sessions.count(), { running: 1, stopped: 1, error: 0 });
+});
+
+test("a session ended with its last use, whatever was written down of that before, and though others are at work [S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const { sessions } = ground.sandbox;
+  const start = ground.clock.now();
+  const run = unwrap(await ground.sandbox.run(await ground.place("c1", bob), long));
+  unwrap(await sessions.use(alice));
+  // Whoever comes while it is being made has it written anew.
   await nextLoop();
   ground.clock.move(30_000);
-  unwrap(await here.sessions.use(alice));
-  ground.clock.move(ttlMs - 30_000);
-  assert.equal(await status(here), "running", "it was used since it was last written down");
-  const run = unwrap(await here.run(await ground.place("c1"), long));
+  unwrap(await sessions.use(alice));
   ground.clock.move(ttlMs);
-  await until("the other server knows that a program runs", async () => (await status()) === "running");
+  // Comes after what the timers began.
+  await ground.sandbox.sweep();
+  const ended = (await sessions.find(alice)) ?? assert.fail("there is one");
+  assert.deepEqual(
+    [ended.status, ended.usedAt, ended.endedAt, ended.updatedAt],
+    ["stopped", start + 30_000, start + 30_000 + ttlMs, start + 30_000 + ttlMs],
+  );
+  assert.equal((await sessions.find(bob))?.status, "running");
   ground.finish("long");
   await run.report;
 });
 
-test("what another server goes on with ends here, a conversation or all of a user, and nothing else [N1][X4]", async (t) => {
-  const { homes, wrapStorage, lose } = sharing();
-  const ground = await openPlayed(t, { homes, wrapStorage });
-  const places = [await ground.place("c1"), await ground.place("c2"), await ground.place("c3", bob)];
-  const runs = [];
-  for (const place of places) runs.push(unwrap(await ground.sandbox.run(place, long)));
-  const [first, second, third] = runs;
-  lose(`c:${places[0]?.conversation ?? 0}`);
-  assert.equal((await first?.report)?.how, "cancelled");
-  assert.deepEqual(ground.sandbox.load(), { guests: 2, running: 2, waiting: 0 });
-  lose("u:alice");
-  assert.equal((await second?.report)?.how, "cancelled");
-  assert.deepEqual([ground.sandbox.load().running, ground.played.living()], [1, ["/workspace/c3"]]);
-  ground.finish("long");
-  assert.equal((await third?.report)?.how, "done");
+test("the sessions that an earlier process left are ended once, when their time is over [S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const { createdAt } = unwrap(await ground.sandbox.sessions.use(alice));
+  const { sandbox } = await ground.restart("killed");
+  const times = async (ms: number) => {
+    ground.clock.move(ms);
+    await sandbox.sweep();
+    const session = await sandbox.sessions.find(alice);
+    return [session?.status, session?.updatedAt, session?.endedAt];
+  };
+  const over = createdAt + ttlMs;
+  assert.deepEqual(await times(ttlMs - 1), ["running", createdAt, undefined]);
+  assert.deepEqual(
+    [await times(1), await times(1000)],
+    [
+      ["stopped", over, over],
+      ["stopped", over, over],
+    ],
+  );
+});
+
+test("a session is over after its time also where that cannot be written, and what ended is not in error [S1][Q2]", async (t) => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    putSession: async (row) => (isFull ? full : storage.putSession(row)),
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { sessions } = ground.sandbox;
+  unwrap(await sessions.use(bob));
+  unwrap(await sessions.stop(bob));
+  const { usedAt } = unwrap(await sessions.use(alice));
+  isFull = true;
+  ground.clock.move(ttlMs);
+  await ground.sandbox.sweep();
+  assert.ok(ground.logged.includes('the end of a session could not be written down {"code":"storage_full"}'));
+  const lack: Lack = { name: "no_engine", reason: "The engine is away.", fix: "Start it." };
+  ground.played.missing = [lack];
+  const told = async (owner = alice) => {
+    const session = await sessions.find(owner);
+    return [session?.status, session?.error, session?.endedAt];
+  };
+  assert.deepEqual(
+    [await told(), await told(bob)],
+    [
+      ["stopped", undefined, usedAt + ttlMs],
+      ["stopped", undefined, usedAt],
+    ],
+  );
 });
