@@ -42,4 +42,10 @@ test("what a program removed, or what is gone by now, is no file that it made; t
   const many = (count: number) => [...Array<typeof gone>(count).fill(gone), there];
   assert.deepEqual([await pathsOf(many(499)), await pathsOf(many(500))], [["outputs/made.csv"], []]);
   assert.deepEqual(await artifactsOf(undefined, [there]), []);
+  const stat = await workspace.stat("outputs/made.csv");
+  assert.ok(stat.ok);
+  const { modifiedAt } = stat.value;
+  assert.deepEqual(await artifactsOf(workspace, [there]), [
+    { path: "outputs/made.csv", bytes: 1, hash: "h", type: "text/csv", modifiedAt },
+  ]);
 });
