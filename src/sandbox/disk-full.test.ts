@@ -64,7 +64,16 @@ test("when the disk is full, who took the most of it is ended, and the others go
     await nextLoop();
     return new Set(ended.splice(0));
   };
+  assert.deepEqual(await at({ still: of(100, "disk") }), new Set(["still"]), "nobody took anything: who noticed it");
   assert.deepEqual(await at({ small: of(200), greedy: of(5000), still: of(100) }), new Set());
   const full = { small: of(300, "disk"), greedy: of(5000, "disk"), still: of(100, "disk") };
   assert.deepEqual(await at(full), new Set(["greedy"]));
+  assert.deepEqual(
+    provider.guests.map(({ wanted, told }) => [wanted.workspace?.inside, new Set(told)]),
+    [
+      ["/workspace/small", new Set()],
+      ["/workspace/greedy", new Set(["end all"])],
+      ["/workspace/still", new Set(["end all"])],
+    ],
+  );
 });

@@ -45,6 +45,7 @@ function watching() {
     watch,
     workspace,
     looks: () => looks,
+    timers: clock.timers,
     begin: (name: string, found: Measured) =>
       watch.begin({ onOver: () => void done.push(name), onCompany: () => void done.push(`${name} not alone`) }, found),
     /**
@@ -122,6 +123,18 @@ test("how much was taken is counted from the least of the last minute [X4]", asy
   assert.equal(watch.grownBytes(), 20);
   for (let seconds = 0; seconds < 60; seconds += 5) await at(of(60));
   assert.equal(watch.grownBytes(), 0);
+});
+
+test("files are looked at once a second however many programs run, and less often where none does [X4]", async () => {
+  const { begin, at, looks, timers, watch } = watching();
+  const ends = ["a", "b", "c"].map((name) => begin(name, empty));
+  await at(empty);
+  assert.deepEqual([looks(), timers()], [5, 1]);
+  for (const end of ends) end();
+  await at(empty);
+  assert.deepEqual([looks(), timers()], [6, 1]);
+  watch.stop();
+  assert.equal(timers(), 0);
 });
 
 test("what is watched no more is not looked at, and what is at rest is not ended [X4]", async () => {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
 import { ok } from "../../src/base/result.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import type { Lack } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
 import { changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
@@ -167,4 +169,44 @@ test("a Python that is at work is not dropped because another one beside it was 
   assert.deepEqual(guest.told, ["reset helper"]);
   ground.finish("long");
   await run.report;
+});
+
+test("a sandbox that is made ready gives its room away while its files are looked at, and a look that fails stands in the log [X1][X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestsMax: 1, waitingMax: 0 } });
+  const { workspace = assert.fail(), ...place } = await ground.place("c1");
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const lookAhead: typeof workspace.lookAhead = async () => {
+    begun.resolve();
+    await end.promise;
+    return failure("write_failed", { path: ".", why: "io" });
+  };
+  ground.sandbox.prewarm({ ...place, workspace: { ...workspace, lookAhead } });
+  await begun.promise;
+  await unwrap(await ground.sandbox.run(await ground.place("c2"), echo)).report;
+  assert.deepEqual(ground.played.living(), ["/workspace/c2"]);
+  end.resolve();
+  const said = 'files could not be looked at ahead {"code":"write_failed"}';
+  await until("it is told", () => ground.logged.includes(said));
+});
+
+test("after a turn that left nothing behind nobody measures its files any more, and after one that left a Python somebody does [X4]", async (t) => {
+  const ground = await openPlayed(t);
+  const { workspace = assert.fail(), ...place } = await ground.place("c1");
+  let looks = 0;
+  const measure: typeof workspace.measure = (options) => {
+    if (options?.moreBytes !== undefined) looks += 1;
+    return workspace.measure(options);
+  };
+  const watched = { ...place, workspace: { ...workspace, measure } };
+  const isWatchedAfter = async (language: "bash" | "python") => {
+    await unwrap(await ground.sandbox.run(watched, { ...echo, language })).report;
+    await ground.sandbox.endTurn(watched);
+    looks = 0;
+    for (let second = 0; second < 10; second += 1) {
+      ground.clock.move(1000);
+      await nextLoop();
+    }
+    return looks > 0;
+  };
+  assert.deepEqual([await isWatchedAfter("bash"), await isWatchedAfter("python")], [false, true]);
 });

@@ -7,9 +7,11 @@ import { failure } from "../../src/protocol/failure.ts";
 import type { ProgramPlace, ProgramReport } from "../../src/sandbox/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { cannotStart } from "./sandbox-guests.ts";
 import { openGround, report } from "./sandbox-service-place.ts";
+import { changedGuests, openPlayed } from "./sandbox-service-played.ts";
 import { unwrap } from "./storage-place.ts";
 
 const played = { provider: playedProvider };
@@ -63,10 +65,15 @@ test("a program does not start where far too much was written since the last cou
   const place = await ground.place("c1");
   const { workspace } = place;
   assert.ok(workspace);
+  let left = 0;
   const observe: Workspace["observe"] = async (options) => {
     const observation = unwrap(await workspace.observe(options));
     const measured = observation.measured();
-    return ok({ ...observation, measured: () => measured && { ...measured, over: "files", isFarOver: true } });
+    const leave = () => {
+      left += 1;
+      observation.leave();
+    };
+    return ok({ ...observation, leave, measured: () => measured && { ...measured, over: "files", isFarOver: true } });
   };
   const full = { ...place, workspace: { ...workspace, observe } };
   const limit = unwrap(await workspace.measure()).filesMax;
@@ -74,7 +81,40 @@ test("a program does not start where far too much was written since the last cou
     await ground.sandbox.run(full, echo),
     failure("quota_exceeded", { path: ".", what: "files", limit, setting: "workspace.files_max" }),
   );
+  assert.equal(left, 1, "nobody will ask for its changes");
   assert.equal((await unwrap(await ground.sandbox.run(place, echo)).report).how, "done");
+});
+
+test("after a report that broke down the next program is alone again [X1]", async (t) => {
+  const provider = changedGuests(({ run }) => ({
+    run(execution) {
+      if (execution.code === "breaks") throw new Error("a mistake");
+      return run(execution);
+    },
+  }));
+  const ground = await openPlayed(t, { provider });
+  const place = await ground.place("c1");
+  const { how } = await unwrap(await ground.sandbox.run(place, { ...echo, code: "breaks" })).report;
+  const { hadCompany } = await unwrap(await ground.sandbox.run(place, echo)).report;
+  assert.deepEqual([how, hadCompany], ["lost", undefined]);
+});
+
+test("a program that came to its own end was not ended by us, also where it had just taken too much [X4]", async (t) => {
+  const [clock, guests] = [manualClock(), playedProvider()];
+  const kills: string[] = [];
+  const { open } = changedGuests(() => ({ kill: (id) => void kills.push(id) }))(guests);
+  const provider = { ...guests, ...(open && { open }) };
+  const ground = await openGround(t, { clock, limits: { bytesMax: 100_000 }, provider: () => provider });
+  const place = await ground.place("c1");
+  const run = unwrap(await ground.sandbox.run(place, { ...echo, code: "long" }));
+  writeFileSync(join(await folderOf(place), "outputs", "much"), "x".repeat(200_000));
+  await until("it is too much", () => {
+    clock.move(1000);
+    return kills.length > 0;
+  });
+  for (const program of guests.guests[0]?.running.values() ?? []) program.finish("done");
+  const { how, isOverLimit } = await run.report;
+  assert.deepEqual([how, isOverLimit], ["done", true]);
 });
 
 function seen({ changes, hadCompany }: ProgramReport) {

@@ -118,8 +118,8 @@ function playedGuest(wanted: GuestWanted, play: Play | undefined): PlayedGuest {
       told.push(`reset ${agent}`);
     },
     warm: (agent, modules) => void told.push(`warm ${agent} ${modules.join(" ")}`),
-    async endTurn() {
-      told.push("end turn");
+    async endTurn({ all = false } = {}) {
+      told.push(all ? "end all" : "end turn");
       return 0;
     },
     usage: async () => ({ memoryBytes: 0, processes: isOpen ? 1 : 0, cpuMs: 0 }),
