@@ -1,21 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeTooDeep } from "../../test/world/played-installs.ts";
 import { quietLogger } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
 import { localOwner } from "../protocol/ids.ts";
@@ -36,12 +25,7 @@ test("an installation that a crash cut off in its last moment does not keep the 
 test("packages that lie too deep to be measured count as too many, not as none [X5]", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  // Folder by folder: the last name is longer than a path may be, so that it can be listed and not be looked at.
-  let folder = dir;
-  for (; folder.length < 3900; mkdirSync(folder)) folder = join(folder, "d".repeat(100));
-  const here = openSync(folder, "r");
-  writeFileSync(`/proc/self/fd/${here}/${"f".repeat(250)}`, "x");
-  closeSync(here);
+  makeTooDeep(dir);
   const roomy = { bytesMax: 1024 ** 3, filesMax: 1000, freeBytesMin: 0 };
   assert.equal(await isOver(dir, roomy), true);
 });
