@@ -12,6 +12,8 @@ test("a session's own limits count where they are smaller, and nowhere else [S1]
     cpus: 1,
     outputBytesMax: 1,
   });
+  const least = { memoryBytes: 6, processesMax: 5, cpus: 1, fileBytesMax: 4, tmpBytesMax: 3, outputBytesMax: 2 };
+  assert.deepEqual([tightenLimits(limits, least), tightenLimits(least, limits)], [least, least]);
 });
 
 test("a session's own upload policy lets in less, never more, however types are spelled [S1][F4]", () => {
