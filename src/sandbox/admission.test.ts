@@ -78,6 +78,12 @@ test("who waits for a sandbox of their own keeps no other user from running, and
   assert.deepEqual(await second.ready, { ok: true, value: true });
 });
 
+test("who has as many programs as they may keeps no other user from running [X4]", () => {
+  const { admission, enter } = open({ executionsMax: 2 });
+  for (const owner of [ann, ann, ben]) enter(owner);
+  assert.deepEqual(admission.count(), { running: 2, waiting: 1 });
+});
+
 test("who waits for the Python of their agent may wait longer than others, however long that is [X4][X1]", async () => {
   const { admission, clock, enter } = open({ executionsMax: 2 });
   let isFree = false;

@@ -8,7 +8,7 @@ import { quietLogger } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
-import { localOwner } from "../protocol/ids.ts";
+import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { noWorkspace, type Observation } from "../workspace/workspace.ts";
 import { type Held, type NoGuest, openGuests, type PythonUse } from "./guests.ts";
 import type { Guest } from "./provider.ts";
@@ -81,6 +81,40 @@ test("of a sandbox that is gone, or is let go after that, no timer is left [X4][
       one.release();
       assert.deepEqual([guests.count(), clock.timers()], [0, 0]);
     }
+});
+
+test("each workspace of each user has a sandbox of its own, which all of its agents share [X1][S5]", async () => {
+  const { guests, provider, placeOf } = open({ guestsPerOwnerMax: 8 });
+  const place = placeOf("a");
+  const others = [
+    { ...place, owner: OwnerId.parse("ann") },
+    { ...place, conversation: 2 },
+    { ...place, workspace: { ...place.workspace, id: "b" } },
+    { ...place, workspace: { ...place.workspace, kind: "conversation" as const } },
+    { ...place, conversation: undefined, workspace: undefined },
+  ];
+  for (const each of [place, { ...place, agent: "helper" }, ...others])
+    await held(guests.take({ place: each, session: { limits: testSettings.limits, env: {} } })).opened;
+  assert.equal(provider.guests.length, 1 + others.length);
+});
+
+test("the end of a turn is told to the sandbox, and what has no name any more in it counts [X1][X4]", async () => {
+  const { guests, clock, provider, placeOf } = open({}, () => ({ unnamedBytes: async () => 7 }));
+  const counted: unknown[] = [];
+  const { workspace, ...place } = placeOf("a");
+  const measure: typeof workspace.measure = async (options) => {
+    counted.push(options);
+    return workspace.measure(options);
+  };
+  const watched = { ...place, workspace: { ...workspace, measure } };
+  const one = held(guests.take({ place: watched, session: { limits: testSettings.limits, env: {} } }));
+  await one.opened;
+  one.watch?.begin({ onOver() {} });
+  clock.move(1000);
+  await nextLoop();
+  assert.deepEqual(counted, [{ moreBytes: 7 }]);
+  await guests.endTurn(watched);
+  assert.deepEqual(provider.guests[0]?.told, ["end turn"]);
 });
 
 test("a Python that was idle is dropped once, and one that was reset is not dropped again [X1]", async () => {

@@ -4,59 +4,71 @@ import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { until } from "../../test/world/events.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
-import { good, greeter, makeTooDeep, openInstalls } from "../../test/world/played-installs.ts";
-import type { Play } from "../../test/world/played-provider.ts";
+import { installing, makeTooDeep, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
+import type { Play, PlayedGuest } from "../../test/world/played-provider.ts";
+import { OwnerId } from "../protocol/ids.ts";
+import type { Packages } from "./sandbox.ts";
 
 // How installations end that take too much, too long, or lose what they need half way.
 
+const ann = OwnerId.parse("ann");
+const greeter = pip("greeter");
 const left = { manager: "npm", name: "left", version: undefined } as const;
-const both = {
-  packages: [greeter, left],
-  set: { packageIndex: "https://pypi.org/simple", npmRegistry: "https://npm.test" },
-};
-const why = (installed: Awaited<ReturnType<ReturnType<typeof openInstalls>["install"]>>) =>
-  installed.ok || installed.failure.params;
+const good = pipPlay();
+
+async function told({ install }: Packages, ...packages: Parameters<typeof wanted>) {
+  const installed = await install(ann, wanted(...packages));
+  return installed.ok ? "it is there" : { code: installed.failure.code, ...installed.failure.params };
+}
+
+function folderOf([guest]: readonly PlayedGuest[]): string {
+  return guest?.wanted.workspace?.folder ?? assert.fail("there is a folder");
+}
 
 test("an installation that takes too much room is ended while it is at it, and nothing of it is left [X5][X4]", async (t) => {
   const clock = manualClock();
-  const { install, guests, own } = openInstalls(t, {
-    clock,
-    async play() {
-      const [guest = assert.fail()] = guests;
-      makeTooDeep(guest.wanted.workspace?.folder ?? assert.fail());
+  const place = installing(
+    t,
+    async () => {
+      makeTooDeep(folderOf(guests));
       clock.move(1000);
-      await until("it is ended", () => guest.told.includes("close disk_full"));
+      await until("it is ended", () => guests[0]?.told.length === 1);
       return { code: 0, how: "lost" };
     },
-  });
-  assert.deepEqual(why(await install()), { why: "room", said: "" });
-  assert.deepEqual([guests[0]?.told, clock.timers()], [["close disk_full", "close done"], 0]);
-  assert.deepEqual(readdirSync(own), ["current", "none"]);
+    { clock },
+  );
+  const { packages, guests } = place.open();
+  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
+  assert.deepEqual(guests[0]?.told, ["close disk_full", "close done"]);
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
 });
 
 test("an installation that has left too much at its end has failed, and nobody looks at it any more [X5][X4]", async (t) => {
   const clock = manualClock();
-  const { install, guests, own } = openInstalls(t, {
-    clock,
-    play(execution) {
-      if (execution.code.includes("pip list")) makeTooDeep(guests[0]?.wanted.workspace?.folder ?? assert.fail());
-      return good(execution);
-    },
-  });
-  assert.deepEqual(why(await install()), { why: "room", said: "" });
-  assert.deepEqual([guests[0]?.told, clock.timers(), readdirSync(own)], [["close done"], 0, ["current", "none"]]);
+  const play: Play = (execution) => {
+    if (execution.code.includes("pip list")) makeTooDeep(folderOf(guests));
+    return good(execution);
+  };
+  const place = installing(t, play, { clock });
+  const { packages, sessions, guests } = place.open();
+  await sessions.use(ann);
+  const timers = clock.timers();
+  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
+  assert.deepEqual([guests[0]?.told, clock.timers()], [["close done"], timers]);
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
 });
 
 test("all of an installation has the time that was given, and the list of what is there has its own [X5][X4]", async (t) => {
   const clock = manualClock();
   const times = async (tookMs: number) => {
     const given: number[] = [];
-    const play: Play = ({ code, timeoutMs, ...execution }) => {
-      given.push(timeoutMs);
-      if (code.includes("pip install")) clock.move(tookMs);
-      return code.includes("npm ls") ? { code: 0, says: "{}" } : good({ ...execution, code, timeoutMs });
+    const play: Play = (execution) => {
+      given.push(execution.timeoutMs);
+      if (execution.code.includes("pip install")) clock.move(tookMs);
+      return execution.code.includes("npm ls") ? { code: 0, says: "{}" } : good(execution);
     };
-    assert.equal((await openInstalls(t, { ...both, clock, play }).install()).ok, true);
+    const { packages } = installing(t, play, { clock, npmRegistry: "https://npm.test" }).open();
+    assert.equal(await told(packages, greeter, left), "it is there");
     return given;
   };
   assert.deepEqual(
@@ -69,36 +81,39 @@ test("all of an installation has the time that was given, and the list of what i
 });
 
 test("an installation whose registry is taken away half way is called off, as a whole [X5]", async (t) => {
-  const { install, rules, own } = openInstalls(t, {
-    ...both,
-    play(execution) {
-      Object.assign(rules, { npmRegistry: undefined });
-      return good(execution);
-    },
-  });
-  assert.deepEqual([why(await install()), readdirSync(own)], [{ why: "cancelled", said: "" }, ["current", "none"]]);
+  const play: Play = (execution) => {
+    Object.assign(place.network, { npmRegistry: undefined });
+    return good(execution);
+  };
+  const place = installing(t, play, { npmRegistry: "https://npm.test" });
+  const { packages } = place.open();
+  assert.deepEqual(await told(packages, greeter, left), { code: "packages_failed", why: "cancelled", said: "" });
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
 });
 
 test("a mistake of ours while packages are installed is told as that, not as a disk that is full [X5][Q2]", async (t) => {
   const provider = { open: () => Promise.reject(new Error("a mistake")) };
-  const { install } = openInstalls(t, { play: good, provider });
-  assert.deepEqual(why(await install()), { why: "lost", said: "" });
+  const { packages } = installing(t, good, { provider }).open();
+  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "lost", said: "" });
 });
 
-test("packages are installed when nothing of an earlier process is left, by programs that hear when they are called off [X5][X3]", async (t) => {
-  const [reaped, { signal }] = [Promise.withResolvers<void>(), new AbortController()];
-  const heard = new Set<AbortSignal | undefined>();
-  const { install, guests } = openInstalls(t, {
-    reaped: reaped.promise,
-    play(execution) {
-      heard.add(execution.signal);
-      return good(execution);
-    },
-  });
-  const installed = install(signal);
+test("where no sandbox can be had for an installation it is told why, and when to come again [X5][P5]", async (t) => {
+  const full = { ok: false, failure: { why: "full", said: "" } } as const;
+  const place = installing(t, good, { provider: { open: async () => full } });
+  assert.deepEqual(await told(place.open().packages, greeter), { code: "sandbox_full", retryAfterSeconds: 5 });
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
+});
+
+test("packages are installed when nothing of an earlier process is left [X5][X3]", async (t) => {
+  const reaped = Promise.withResolvers<void>();
+  const reap = async () => {
+    await reaped.promise;
+    return { processes: 0, groups: 0, mounts: 0 };
+  };
+  const { packages, guests } = installing(t, good, { provider: { reap } }).open();
+  const installed = told(packages, greeter);
   for (let loop = 0; loop < 20; loop += 1) await nextLoop();
   assert.deepEqual(guests, []);
   reaped.resolve();
-  assert.equal((await installed).ok, true);
-  assert.deepEqual(heard, new Set([signal]));
+  assert.equal(await installed, "it is there");
 });

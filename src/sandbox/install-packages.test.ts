@@ -3,20 +3,73 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFile
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { duplexPair } from "node:stream";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { good, greeter, installLimits, openInstalls, pypi } from "../../test/world/played-installs.ts";
-import type { Play } from "../../test/world/played-provider.ts";
+import { type Play, playedProvider } from "../../test/world/played-provider.ts";
+import { systemClock } from "../base/clock.ts";
+import { derivedHex, systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
+import type { Logger } from "../observe/observe.ts";
 import { localOwner } from "../protocol/ids.ts";
-import type { Network } from "./network/network.ts";
-import { isOver } from "./package-folders.ts";
+import { installInGuest } from "./install-packages.ts";
+import { type Network, openNetwork } from "./network/network.ts";
+import { isOver, openPackageFolders } from "./package-folders.ts";
+import type { Package } from "./package-programs.ts";
+import type { Session } from "./sandbox.ts";
 
 // What becomes of an installation, with a guest whose part is played.
 
+const greeter = { manager: "pip", name: "greeter", version: undefined } as const;
+const limits = {
+  ...{ memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 },
+};
+/** Of the session: another one than those of the settings. */
+const ownLimits = { ...limits, memoryBytes: 2 };
+const quiet = () => {};
+const done = async () => {};
+const logger: Logger = {
+  ...{ path: undefined, debug: quiet, info: quiet, warn: quiet, error: quiet, flush: done, close: done },
+};
+
+type Rules = { readonly packageIndex: string; readonly npmRegistry: string | undefined };
+const pypi: Rules = { packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
+
+function openPlayed(t: TestContext, play: Play, way?: Network, set = pypi, packages: readonly Package[] = [greeter]) {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const folders = openPackageFolders(dir, { ids: systemIds, logger });
+  const provider = playedProvider(play);
+  const rules = { hosts: [], privateHosts: [], ...set };
+  const network = way ?? openNetwork({ rules, clock: systemClock, logger });
+  const host = { provider, reaped: Promise.resolve(), settings: { limits }, network, rules, folders };
+  const install = (signal = new AbortController().signal) =>
+    installInGuest(
+      { ...host, clock: systemClock, ids: systemIds, logger },
+      {
+        ...{ owner: localOwner, session: session(), packages, signal },
+        wanted: { packages, timeoutMs: 1000, allowsConflicts: false },
+      },
+    );
+  return { install, folders, guests: provider.guests, own: join(dir, derivedHex(32, localOwner)) };
+}
+
+function session(): Session {
+  return {
+    ...{ id: "s", owner: localOwner, status: "running", error: undefined, dialect: "seed", generation: 1, ttlMs: 1 },
+    ...{ createdAt: 0, updatedAt: 0, usedAt: 0, endedAt: undefined, agentId: undefined, businessDomain: undefined },
+    ...{ templateId: undefined, uploads: { fileBytesMax: 1, filesMax: 1, types: [] }, limits: ownLimits, env: {} },
+    ...{ executionTimeoutMs: 1, packages: undefined, degraded: [] },
+  };
+}
+
+const good: Play = ({ code }) => ({
+  code: 0,
+  says: code.includes("pip list") ? JSON.stringify([{ name: "greeter", version: "1.0" }]) : "",
+});
+
 test("an installation becomes current in one stroke, and the one before stays for those who read it [X5]", async (t) => {
-  const { install, folders, own, guests } = openInstalls(t, { play: good });
+  const { install, folders, own, guests } = openPlayed(t, good);
   await folders.of(localOwner);
   assert.equal(readlinkSync(join(own, "current")), "none");
   const names: string[] = [];
@@ -31,7 +84,7 @@ test("an installation becomes current in one stroke, and the one before stays fo
     [first?.workspace?.writable, first?.packages, first?.uid, typeof first?.network, first?.env],
     ["all", undefined, undefined, "function", {}],
   );
-  assert.deepEqual([first?.limits, first?.near], [installLimits, localOwner]);
+  assert.deepEqual([first?.limits, first?.near], [ownLimits, localOwner]);
 });
 
 test("a sandbox without pip, an index that says no and a list that makes no sense leave everything as it was [X5]", async (t) => {
@@ -50,7 +103,7 @@ test("a sandbox without pip, an index that says no and a list that makes no sens
     ],
   ] as const;
   for (const [play, expected] of cases) {
-    const { install, own, guests } = openInstalls(t, { play });
+    const { install, own, guests } = openPlayed(t, play);
     const failed = await install();
     assert.deepEqual([failed.ok, readdirSync(own), guests[0]?.told], [false, ["current", "none"], ["close done"]]);
     assert.ok(!failed.ok);
@@ -91,7 +144,7 @@ test("packages of pip and npm are installed in turn, by a sandbox that reaches t
   };
   const set = { ...pypi, npmRegistry: "https://registry.test" };
   const packages = [{ manager: "npm", name: "left", version: undefined } as const, greeter];
-  const { install } = openInstalls(t, { play, way, set, packages });
+  const { install } = openPlayed(t, play, way, set, packages);
   assert.deepEqual(
     await install(),
     ok([
@@ -100,14 +153,14 @@ test("packages of pip and npm are installed in turn, by a sandbox that reaches t
     ]),
   );
   assert.deepEqual(asked, ["greeter\nhttps://pypi.org/simple", "left\nhttps://registry.test"]);
-  await openInstalls(t, { play: good, way, set: { packageIndex: "http://mirror.test:81/simple" } }).install();
+  await openPlayed(t, good, way, { packageIndex: "http://mirror.test:81/simple", npmRegistry: undefined }).install();
   assert.deepEqual(reached, [["pypi.org:443", "registry.test:443", "files.pythonhosted.org:443"], ["mirror.test:81"]]);
 });
 
 const noExecution = { id: "", language: "bash", agent: "packages", timeoutMs: 1 } as const;
 
 test("where packages cannot be kept an installation fails, and nobody waits for it [X5][Q2]", async (t) => {
-  const { install, own, guests } = openInstalls(t, { play: good });
+  const { install, own, guests } = openPlayed(t, good);
   const dir = dirname(own);
   rmSync(dir, { recursive: true });
   writeFileSync(dir, "no folder");
@@ -116,7 +169,7 @@ test("where packages cannot be kept an installation fails, and nobody waits for 
 });
 
 test("an installation that is called off before it begins starts no guest [X5]", async (t) => {
-  const { install, guests } = openInstalls(t, { play: good });
+  const { install, guests } = openPlayed(t, good);
   const called = await install(AbortSignal.abort());
   assert.deepEqual([called.ok || called.failure.params, guests.length], [{ why: "cancelled", said: "" }, 0]);
 });
@@ -130,13 +183,10 @@ test("a package that asks for host after host while it is installed fills no mem
     assert.ok(heldBytes() - before < 20_000_000, "texts that nobody is shown are not kept");
     return { code: 1, says: "no" };
   };
-  const { install } = openInstalls(t, {
-    play: asks,
-    way: {
-      wayOut(_, more) {
-        if (more !== undefined) heard.push(more.onRefusal);
-        return () => {};
-      },
+  const { install } = openPlayed(t, asks, {
+    wayOut(_, more) {
+      if (more !== undefined) heard.push(more.onRefusal);
+      return () => {};
     },
   });
   const failed = await install();
@@ -162,7 +212,7 @@ test("a host with a name longer than any is no host, and a refusal does not say 
       await answer.promise;
       return { code: 1 };
     };
-    const { install, guests } = openInstalls(t, { play: asks });
+    const { install, guests } = openPlayed(t, asks);
     await install();
     return answer.promise;
   };

@@ -1,53 +1,19 @@
 import assert from "node:assert/strict";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { dirname } from "node:path";
+import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { openDatabase } from "../../test/world/database.ts";
 import { until } from "../../test/world/events.ts";
-import { folderWith } from "../../test/world/folder.ts";
-import { type Play, playedProvider } from "../../test/world/played-provider.ts";
-import { testSettings as settings } from "../../test/world/sandbox-settings.ts";
-import { quietLogger } from "../../test/world/workspace.ts";
-import { systemClock } from "../base/clock.ts";
-import { derivedHex, systemIds } from "../base/ids.ts";
+import { installing, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
 import type { Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { OwnerId } from "../protocol/ids.ts";
-import { wordsFor } from "../words/words.ts";
-import { openSandbox, type PackagesWanted } from "./sandbox.ts";
+import type { PackagesWanted } from "./sandbox.ts";
 
 // What is installed for the sessions of users, with guests whose part is played.
 
 const [ann, ben, cas] = ["ann", "ben", "cas"].map((name) => OwnerId.parse(name));
 assert.ok(ann && ben && cas);
-const pip = (name: string, version?: string) => ({ manager: "pip", name, version }) as const;
-const wanted = (...packages: PackagesWanted["packages"]) => ({ packages, timeoutMs: 1000, allowsConflicts: false });
-
-function installing(t: TestContext, play: Play) {
-  const [storage, packagesDir] = [openDatabase(t), folderWith(t, {})];
-  const network = { hosts: [], privateHosts: [], packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
-  const open = () => {
-    const provider = playedProvider(play);
-    const sandbox = openSandbox({
-      ...{ provider, storage, clock: systemClock, ids: systemIds, logger: quietLogger([]), words: wordsFor("en") },
-      ...{ settings, network, packagesDir },
-    });
-    t.after(() => sandbox.close());
-    return { ...sandbox, guests: provider.guests };
-  };
-  return { open, storage, folderOf: (owner: OwnerId) => join(packagesDir, derivedHex(32, owner)) };
-}
-
-/** What pip would say; what it was asked for is heard. */
-function pipPlay(heard: string[] = [], isGood: (asked: string) => boolean = () => true): Play {
-  return ({ code, stdin }) => {
-    if (code.includes("pip list")) return { code: 0, says: JSON.stringify([{ name: "greeter", version: "1.0" }]) };
-    const asked = Buffer.from(stdin ?? []).toString();
-    heard.push(asked);
-    return isGood(asked) ? { code: 0 } : { code: 1, says: "no such package" };
-  };
-}
 
 function unwrap<T>(result: Result<T, { readonly code: string }>): T {
   assert.ok(result.ok, result.ok ? "" : result.failure.code);
@@ -140,7 +106,7 @@ test("what can be installed nowhere, or from another index than the one that is 
 });
 
 test("programs have the packages of their user, and run without any where there is no folder for them [X5][Q2]", async (t) => {
-  const { open, folderOf } = installing(t, pipPlay());
+  const { open, folderOf, network } = installing(t, pipPlay());
   const { run, guests, leavePlace } = open();
   const place = { owner: ann, conversation: undefined, workspace: undefined, agent: "root" };
   const sees = async () => {
@@ -150,6 +116,9 @@ test("programs have the packages of their user, and run without any where there 
     return [how, guests.at(-1)?.wanted.packages];
   };
   assert.deepEqual(await sees(), ["done", folderOf(ann)]);
+  Object.assign(network, { packageIndex: undefined });
+  assert.deepEqual(await sees(), ["done", undefined], "where none can be installed");
+  Object.assign(network, { packageIndex: "https://pypi.org/simple" });
   rmSync(dirname(folderOf(ann)), { recursive: true });
   writeFileSync(dirname(folderOf(ann)), "no folder");
   assert.deepEqual(await sees(), ["done", undefined]);

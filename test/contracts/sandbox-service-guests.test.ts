@@ -210,3 +210,11 @@ test("after a turn that left nothing behind nobody measures its files any more, 
   };
   assert.deepEqual([await isWatchedAfter("bash"), await isWatchedAfter("python")], [false, true]);
 });
+
+test("where isolation is missing no sandbox is made ready, nor a session for it [X3]", async (t) => {
+  const ground = await openPlayed(t);
+  ground.played.missing = [{ name: "no_bwrap", reason: "There is no bubblewrap.", fix: "Install it." }];
+  ground.sandbox.prewarm(await ground.place("c1"), "python");
+  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+  assert.deepEqual([ground.provider.opened(), await ground.sandbox.sessions.find(alice)], [0, undefined]);
+});

@@ -1,71 +1,54 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { derivedHex, systemIds } from "../../src/base/ids.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
-import { installInGuest } from "../../src/sandbox/install-packages.ts";
-import { type Network, openNetwork } from "../../src/sandbox/network/network.ts";
-import { openPackageFolders } from "../../src/sandbox/package-folders.ts";
-import type { Package } from "../../src/sandbox/package-programs.ts";
-import type { SandboxProvider } from "../../src/sandbox/provider.ts";
-import type { Session } from "../../src/sandbox/sandbox.ts";
+import type { OwnerId } from "../../src/protocol/ids.ts";
+import { openSandbox, type PackagesWanted, type SandboxProvider } from "../../src/sandbox/sandbox.ts";
+import { wordsFor } from "../../src/words/words.ts";
+import { openDatabase } from "./database.ts";
+import { folderWith } from "./folder.ts";
 import { type Play, playedProvider } from "./played-provider.ts";
+import { testSettings as settings } from "./sandbox-settings.ts";
 import { quietLogger } from "./workspace.ts";
 
-// Installations of packages, with a guest whose part is played.
-
-export const greeter = { manager: "pip", name: "greeter", version: undefined } as const;
-export const pypi = { packageIndex: "https://pypi.org/simple" };
-export const installLimits = {
-  ...{ memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 },
-};
-
-/** An index that has everything. */
-export const good: Play = ({ code }) => ({
-  code: 0,
-  says: code.includes("pip list") ? JSON.stringify([{ name: "greeter", version: "1.0" }]) : "",
-});
+// A sandbox that packages are installed in, by guests whose part is played.
 
 type Options = {
-  readonly play: Play;
-  readonly way?: Network;
-  readonly set?: { readonly packageIndex: string; readonly npmRegistry?: string };
-  readonly packages?: readonly Package[];
   readonly clock?: Clock;
-  readonly reaped?: Promise<void>;
+  readonly npmRegistry?: string | undefined;
   readonly provider?: Partial<SandboxProvider>;
 };
 
-export function openInstalls(t: TestContext, options: Options) {
-  const { play, set = pypi, packages = [greeter], clock = systemClock, reaped = Promise.resolve() } = options;
-  const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const logger = quietLogger([]);
-  const folders = openPackageFolders(dir, { ids: systemIds, logger });
-  const played = playedProvider(play);
-  const rules = { hosts: [], privateHosts: [], npmRegistry: undefined, ...set };
-  const network = options.way ?? openNetwork({ rules, clock, logger });
-  const provider = { ...played, ...options.provider };
-  const host = { provider, reaped, settings: { limits: installLimits }, network, rules, folders };
-  const install = (signal = new AbortController().signal) =>
-    installInGuest(
-      { ...host, clock, ids: systemIds, logger },
-      {
-        ...{ owner: localOwner, session: session(), packages, signal },
-        wanted: { packages, timeoutMs: 1000, allowsConflicts: false },
-      },
-    );
-  return { install, folders, rules, guests: played.guests, own: join(dir, derivedHex(32, localOwner)) };
+export function installing(t: TestContext, play: Play, options: Options = {}) {
+  const { clock = systemClock, npmRegistry } = options;
+  const [storage, packagesDir] = [openDatabase(t), folderWith(t, {})];
+  /** May be changed, as settings are. */
+  const network = { hosts: [], privateHosts: [], packageIndex: "https://pypi.org/simple", npmRegistry };
+  const open = () => {
+    const played = playedProvider(play);
+    const sandbox = openSandbox({
+      ...{ provider: { ...played, ...options.provider }, storage, clock, ids: systemIds, logger: quietLogger([]) },
+      ...{ words: wordsFor("en"), settings, network, packagesDir },
+    });
+    t.after(() => sandbox.close());
+    return { ...sandbox, guests: played.guests };
+  };
+  return { open, storage, network, folderOf: (owner: OwnerId) => join(packagesDir, derivedHex(32, owner)) };
 }
 
-function session(): Session {
-  return {
-    ...{ id: "s", owner: localOwner, status: "running", error: undefined, dialect: "seed", generation: 1, ttlMs: 1 },
-    ...{ createdAt: 0, updatedAt: 0, usedAt: 0, endedAt: undefined, agentId: undefined, businessDomain: undefined },
-    ...{ templateId: undefined, uploads: { fileBytesMax: 1, filesMax: 1, types: [] }, limits: installLimits, env: {} },
-    ...{ executionTimeoutMs: 1, packages: undefined, degraded: [] },
+export const pip = (name: string, version?: string) => ({ manager: "pip", name, version }) as const;
+export const wanted = (...packages: PackagesWanted["packages"]) => ({
+  ...{ packages, timeoutMs: 1000, allowsConflicts: false },
+});
+
+/** What pip would say; what it was asked for is heard. */
+export function pipPlay(heard: string[] = [], isGood: (asked: string) => boolean = () => true): Play {
+  return ({ code, stdin }) => {
+    if (code.includes("pip list")) return { code: 0, says: JSON.stringify([{ name: "greeter", version: "1.0" }]) };
+    const asked = Buffer.from(stdin ?? []).toString();
+    heard.push(asked);
+    return isGood(asked) ? { code: 0 } : { code: 1, says: "no such package" };
   };
 }
 
