@@ -20,7 +20,7 @@ const report: ProgramReport = {
       lost,
     })),
   ],
-  ...{ isOverLimit: true, isPythonNew: true, isPythonLost: true, startedAt: 2, endedAt: 3 },
+  ...{ isOverLimit: true, isPythonNew: true, isPythonLost: true, hadCompany: true, startedAt: 2, endedAt: 3 },
   metrics: { durationMs: 1, cpuMs: 2, memoryPeakBytes: 3, readBytes: 4, writtenBytes: 5 },
 };
 const record: ExecutionRecord = {

@@ -85,6 +85,7 @@ const Report = z.object({
   isOverLimit: z.literal(true).optional(),
   isPythonNew: z.literal(true).optional(),
   isPythonLost: z.literal(true).optional(),
+  hadCompany: z.literal(true).optional(),
   startedAt: count,
   endedAt: count,
   metrics: z.object({ durationMs: count, cpuMs: count, memoryPeakBytes: count, readBytes: count, writtenBytes: count }),
