@@ -98,6 +98,14 @@ test("after thirty looks a session that is never there is given up [S2]", async 
   assert.deepEqual(waits, Array(29).fill(500));
 });
 
+test("a session is looked at once where nobody is to wait for it [S2]", async (t) => {
+  const { sessions, ensure, waits } = platform(t, undefined, { ...settings, readyRetriesMax: 0 });
+  assert.deepEqual([await ensure(), waits], [ok(id), []]);
+  await sessions.stop(amy);
+  const gone = await ensure({ find: goneAtEveryLook(sessions) });
+  assert.deepEqual([gone, waits], [failure("sandbox_session_not_ready", {}), []]);
+});
+
 test("nobody waits on for a caller who is gone [S2]", async (t) => {
   const { sessions, ensure, waits } = platform(t);
   const ensured = await ensure({ find: goneAtEveryLook(sessions) }, AbortSignal.abort());
@@ -113,7 +121,7 @@ function goneAtEveryLook(sessions: Sessions): Sessions["find"] {
 }
 
 /** Sessions in a database of their own; what is waited for, logged and traced is written down. */
-function platform(t: TestContext, wrap: (storage: Storage) => Storage = (storage) => storage) {
+function platform(t: TestContext, wrap: (storage: Storage) => Storage = (storage) => storage, set = settings) {
   const storage = wrap(openDatabase(t));
   const [lines, waits, spans]: [string[], number[], Record<string, unknown>[]] = [[], [], []];
   const write = (level: string) => (message: string, fields?: object) => {
@@ -150,7 +158,7 @@ function platform(t: TestContext, wrap: (storage: Storage) => Storage = (storage
       };
     },
   };
-  const asked = { owner: amy, agentId: "writer", businessDomain: "bd_public", settings, clock, logger, tracer };
+  const asked = { owner: amy, agentId: "writer", businessDomain: "bd_public", settings: set, clock, logger, tracer };
   return {
     ...{ sessions, lines, waits, spans },
     ensure: (changed: Partial<Pick<Sessions, "find">> = {}, signal?: AbortSignal) =>

@@ -30,10 +30,11 @@ test("what a server that is gone left open is closed by one that lives, and nobo
   const left = "0".repeat(32);
   unwrap(await ground.storage.putExecution({ ...row, id: left, endedAt: undefined }));
   assert.equal(await executions.wait(alice, left, never), undefined);
+  ground.clock.move(1000);
   for (const tell of listeners) tell("other");
   await until("it is closed", async () => (await executions.find(alice, left))?.endedAt !== undefined);
-  const { status, wasCutOff } = (await executions.wait(alice, left, never)) ?? assert.fail("it is over");
-  assert.deepEqual([status, wasCutOff], ["crashed", true]);
+  const { status, wasCutOff, endedAt } = (await executions.wait(alice, left, never)) ?? assert.fail("it is over");
+  assert.deepEqual([status, wasCutOff, endedAt], ["crashed", true, ground.clock.now()]);
   await ground.sandbox.close();
   assert.equal(listeners.size, 0);
 });
@@ -58,6 +59,7 @@ test("a database that takes no end of what an earlier process left is not asked 
 test("a program that runs is listed as running, and what it said so far is shown as short as its caller wants it [X2]", async (t) => {
   const talking = changedGuests((guest) => ({
     async *run(execution) {
+      await nextLoop();
       ground.clock.move(5);
       yield { kind: "output", stream: "stdout", bytes: Buffer.from("0123456789") };
       yield* guest.run(execution);
@@ -125,6 +127,14 @@ test("a program that is asked for just before its session is stopped is cancelle
   assert.equal((await unwrap(await run).report).how, "cancelled");
 });
 
+test("a program that does not listen ends with its sandbox when its session is stopped [S1][X4]", async (t) => {
+  const deaf = changedGuests(({ run }) => ({ run: (execution) => run({ ...execution, signal: undefined }) }));
+  const ground = await openPlayed(t, { provider: deaf });
+  const run = unwrap(await ground.sandbox.run(bare, long));
+  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
+  assert.equal((await run.report).how, "lost");
+});
+
 test("old uses and old records that a database cannot take are named in the log [X2][S1][Q2]", async (t) => {
   const busy = async () => ({ ok: false, failure: makeFailure("storage_busy", {}) }) as const;
   const wrapStorage = (storage: Storage): Storage => ({
@@ -137,7 +147,10 @@ test("old uses and old records that a database cannot take are named in the log 
   }
   ground.clock.move(60_000);
   await ground.sandbox.sessions.use(alice);
-  const [used, dropped] = ["the use of a session could not be written down", "old records of executions could not be dropped"];
+  const [used, dropped] = [
+    "the use of a session could not be written down",
+    "old records of executions could not be dropped",
+  ];
   const code = ' {"code":"storage_busy"}';
   await until("all are named", () => ground.logged.length === 3);
   assert.deepEqual(ground.logged.toSorted(), [dropped + code, dropped + code, used + code].toSorted());

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { ok } from "../../src/base/result.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import type { ExecutionRecord } from "../../src/sandbox/sandbox.ts";
 import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
@@ -51,6 +52,12 @@ test("the end of an execution that cannot be written at once is written when it 
     },
   });
   const ground = await openPlayed(t, { wrapStorage });
+  const { wait } = ground.clock;
+  const waits: number[] = [];
+  ground.clock.wait = (ms, ended) => {
+    waits.push(ms);
+    return wait(ms, ended);
+  };
   const place = await ground.place("c1");
   const { executions } = ground.sandbox;
   const run = async () => {
@@ -64,6 +71,25 @@ test("the end of an execution that cannot be written at once is written when it 
   [refusals, tries] = [9, 0];
   assert.deepEqual(await run(), ["completed", false, 5]);
   assert.equal(ground.logged.filter(unrecorded).length, 1);
+  assert.deepEqual(waits, Array(8).fill(1000), "the database has a second each time");
+});
+
+test("of what a program did to files a record tells the first five hundred, and the ledger all [X2][W12]", async (t) => {
+  const ground = await openPlayed(t);
+  const { workspace = assert.fail(), ...place } = await ground.place("c1");
+  const before = { bytes: 1, hash: "h", mode: 0o644 };
+  const removed = (index: number) => ({ path: `f${index}`, before, after: undefined, lost: undefined });
+  const changes = Array.from({ length: 501 }, (_, index) => removed(index));
+  const observe: typeof workspace.observe = async (options) =>
+    ok({ ...unwrap(await workspace.observe(options)), changes: async () => ok(changes) });
+  const told: number[] = [];
+  const onChanges = async (all: readonly unknown[]) => void told.push(all.length);
+  const { executions } = ground.sandbox;
+  const { id } = unwrap(
+    await executions.submit({ ...place, workspace: { ...workspace, observe } }, { ...echo, onChanges }),
+  );
+  const record = await executions.wait(alice, id, never);
+  assert.deepEqual([record?.report?.changes, told], [changes.slice(0, 500), [501]]);
 });
 
 const unrecorded = (line: string) => line.startsWith("an execution could not be recorded");
@@ -164,10 +190,12 @@ test("what runs and what waits when the server ends was cut off, and what somebo
 
 test("an execution is on the disk when anybody knows its id, and not waited for there as long as nobody does [X2][Q2]", async (t) => {
   const written: unknown[] = [];
+  const onDisk = Promise.withResolvers<void>();
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,
-    putExecution(row, options) {
+    async putExecution(row, options) {
       written.push(options?.isOnDisk ?? true);
+      if (written.length === 2) await onDisk.promise;
       return storage.putExecution(row, options);
     },
   });
@@ -176,7 +204,10 @@ test("an execution is on the disk when anybody knows its id, and not waited for 
   const { executions } = ground.sandbox;
   const submit = async (more: object) => unwrap(await executions.submit(place, { ...echo, code: "long", ...more })).id;
   const asked = await submit({ isWaitedFor: true });
-  assert.equal(await executions.wait(alice, asked, AbortSignal.abort()), undefined);
+  const waited = executions.wait(alice, asked, AbortSignal.abort());
+  assert.equal(await isOver(waited), false);
+  onDisk.resolve();
+  assert.equal(await waited, undefined);
   assert.deepEqual(written, [false, true]);
   await submit({});
   await submit({ isWaitedFor: true, id: "0".repeat(32) });

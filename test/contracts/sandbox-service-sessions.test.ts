@@ -250,6 +250,18 @@ test("the sessions that an earlier process left are ended once, when their time 
   );
 });
 
+test("a session of an earlier process lives on from its next use, and says which limits cannot be had [S1][X3]", async (t) => {
+  const lack: Lack = { name: "no_cgroup_cpu", reason: "There is no limit.", fix: "Have one." };
+  const probe = async () => ({ missing: [], degraded: [lack] });
+  const ground = await openPlayed(t, { provider: () => ({ probe }) });
+  const { usedAt, status, degraded } = unwrap(await ground.sandbox.sessions.use(alice));
+  assert.deepEqual([status, degraded], ["running", [lack]]);
+  const { sandbox } = await ground.restart("killed");
+  ground.clock.move(ttlMs - 1);
+  const again = unwrap(await sandbox.sessions.use(alice));
+  assert.deepEqual([again.usedAt, again.generation], [usedAt + ttlMs - 1, 1]);
+});
+
 test("a session is over after its time also where that cannot be written, and what ended is not in error [S1][Q2]", async (t) => {
   let isFull = false;
   const wrapStorage = (storage: Storage): Storage => ({
