@@ -29,8 +29,14 @@ async function open(host: Host, order: GuestOrder, tries = triesMax): Promise<Re
   const { limits, env } = order.session;
   const id = ids.hex(16);
   const { owner } = order.place;
-  const ways = { network: host.network.wayOut(owner), packages: await host.folderOf(owner) };
-  const opened = await provider.open({ id, ...mount, ...ways, limits, env, near: owner });
+  const start = async () => {
+    const ways = { network: host.network.wayOut(owner), packages: await host.folderOf(owner) };
+    return provider.open({ id, ...mount, ...ways, limits, env, near: owner });
+  };
+  const opened = await start().catch((error) => {
+    release();
+    throw error;
+  });
   if (opened.ok) {
     if (mount.workspace !== undefined) host.onMounted?.(owner, true);
     void opened.value.ended.then(release);

@@ -63,6 +63,11 @@ test("the files of a conversation are held for a sandbox as long as it lives, an
   ground.played.fault = { why: "start_failed", said: "" };
   assert.equal((await ground.sandbox.run(watched, echo)).ok, false);
   assert.equal(held, 0, "one that did not start holds nothing");
+  const { open } = ground.provider;
+  ground.provider.open = () => Promise.reject(new Error("a mistake"));
+  assert.equal((await ground.sandbox.run(watched, echo)).ok, false);
+  assert.equal(held, 0, "nor one where a mistake was ours");
+  ground.provider.open = open;
   await unwrap(await ground.sandbox.run(watched, echo)).report;
   assert.equal(held, 1);
   ground.played.guests[0]?.crash();
