@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { until } from "../../test/world/events.ts";
@@ -110,8 +110,11 @@ test("packages are installed when nothing of an earlier process is left [X5][X3]
     await reaped.promise;
     return { processes: 0, groups: 0, mounts: 0 };
   };
-  const { packages, guests } = installing(t, good, { provider: { reap } }).open();
+  const place = installing(t, good, { provider: { reap } });
+  const { packages, guests } = place.open();
+  const own = place.folderOf(ann);
   const installed = told(packages, greeter);
+  await until("it has begun", () => existsSync(own) && readdirSync(own).length === 3);
   for (let loop = 0; loop < 20; loop += 1) await nextLoop();
   assert.deepEqual(guests, []);
   reaped.resolve();

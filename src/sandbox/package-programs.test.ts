@@ -40,6 +40,28 @@ test("packages of npm that do not fit together are forced only where that is all
   );
 });
 
+test("who installs stops at the first package that cannot be had, and leaves what every program may read and none may change [X5]", () => {
+  const linesOf = (manager: "pip" | "npm", allowsConflicts: boolean) =>
+    packageProgram(manager, { ...order, allowsConflicts }).install.split("\n");
+  const pipInstall = "/usr/bin/python3 -m pip install --target python --upgrade --no-cache-dir --progress-bar off -q";
+  const [scratch, tidy] = ['mkdir -p .tmp && export TMPDIR="$PWD/.tmp"', "rm -rf .tmp && chmod -R a+rX,go-w ."];
+  const pipLines = (install: string) => [
+    ...["/usr/bin/python3 -m pip --version > /dev/null 2>&1 || exit 97", scratch, "mkdir -p python", install, tidy],
+  ];
+  assert.deepEqual(
+    [linesOf("pip", false), linesOf("pip", true)],
+    [
+      pipLines(`${pipInstall} -r /dev/stdin || exit 1`),
+      pipLines(`while IFS= read -r line; do ${pipInstall} "$line" || exit 1; done`),
+    ],
+  );
+  const npmInstall = "npm install --prefix node --no-audit --no-fund --loglevel error";
+  assert.deepEqual(linesOf("npm", false), [
+    ...["command -v npm > /dev/null || exit 97", scratch, 'export npm_config_cache="$TMPDIR"', "mapfile -t wanted"],
+    ...["mkdir -p node", `${npmInstall} -- "\${wanted[@]}" || exit 1`, tidy],
+  ]);
+});
+
 test("what was installed is told by name and version, at most two thousand of them, and what makes no sense is nothing [X5][X4]", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `p${index}`, version: "1" }));
   const parsedBy = (manager: "pip" | "npm", said: unknown) =>
