@@ -76,6 +76,8 @@ test("of a sandbox that is gone, or is let go after that, no timer is left [X4][
       await one.opened;
       one.watch?.begin({ onOver() {} });
       if (isIdle) one.release();
+      // Used again: what was to end it is forgotten.
+      if (isIdle) held(take("a")).release();
       await end();
       await nextLoop();
       one.release();
@@ -209,9 +211,11 @@ test("the end of a sandbox that died takes nothing from the one that came in its
     ends.push(die, () => resolve({ why: "ended" }));
     return { ended, isOpen: () => !isDead };
   });
-  await held(take("a")).opened;
+  const dead = held(take("a"));
+  await dead.opened;
   ends[0]?.();
   await held(take("a")).opened;
+  await dead.watch?.end();
   ends[1]?.();
   await nextLoop();
   assert.equal(guests.count(), 1);
@@ -228,6 +232,33 @@ test("a program whose sandbox ends under it tells what it did itself, and the tu
   const told = await one.changes(observation);
   one.release();
   assert.deepEqual([told.map(({ path }) => path), await guests.endTurn(placeOf("a"))], [["made"], []]);
+});
+
+test("while a program runs the end of a turn forgets nothing of it, and what it leaves behind is still looked at [W12][X4]", async () => {
+  const { guests, clock, placeOf } = open();
+  let looks = 0;
+  const { workspace, ...place } = placeOf("a");
+  const measure: typeof workspace.measure = async (options) => {
+    looks += 1;
+    return workspace.measure(options);
+  };
+  const watched = { ...place, workspace: { ...workspace, measure } };
+  const order = { place: watched, session: { limits: testSettings.limits, env: {} } };
+  const one = held(guests.take(order));
+  await one.opened;
+  const over = one.watch?.begin({ onOver() {} });
+  await one.changes(files().observation);
+  await guests.endTurn(watched);
+  assert.equal(one.isContinued(), true);
+  over?.();
+  one.release();
+  for (let second = 0; second < 5; second += 1) {
+    clock.move(1000);
+    await nextLoop();
+  }
+  assert.equal(looks, 1);
+  await guests.endTurn(watched);
+  assert.equal(held(guests.take(order)).isContinued(), false);
 });
 
 test("changes that cannot be told stand in the log, and nobody waits for them [W12][Q2]", async () => {

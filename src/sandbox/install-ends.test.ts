@@ -7,7 +7,7 @@ import { manualClock } from "../../test/world/manual-clock.ts";
 import { installing, makeTooDeep, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
 import type { Play, PlayedGuest } from "../../test/world/played-provider.ts";
 import { OwnerId } from "../protocol/ids.ts";
-import type { Packages } from "./sandbox.ts";
+import type { Packages, PackagesWanted } from "./sandbox.ts";
 
 // How installations end that take too much, too long, or lose what they need half way.
 
@@ -16,7 +16,7 @@ const greeter = pip("greeter");
 const left = { manager: "npm", name: "left", version: undefined } as const;
 const good = pipPlay();
 
-async function told({ install }: Packages, ...packages: Parameters<typeof wanted>) {
+async function told({ install }: Packages, ...packages: PackagesWanted["packages"]) {
   const installed = await install(ann, wanted(...packages));
   return installed.ok ? "it is there" : { code: installed.failure.code, ...installed.failure.params };
 }
