@@ -166,10 +166,7 @@ async function openAt(host: Host, wanted: GuestWanted, place: Somewhere): Promis
     host.seen = unusable(lack, detail);
     return failed({ why: "unavailable", said: `${host.address} ${detail}` });
   }
-  host.guests += 1;
-  const opened = await openGuestOver(stream.value, host, wanted, { ...place, order: order.value });
-  if (opened.ok) void opened.value.ended.then(() => (host.guests = Math.max(0, host.guests - 1)));
-  return opened;
+  return openGuestOver(stream.value, host, wanted, { ...place, order: order.value });
 }
 
 async function openGuestOver(
@@ -178,12 +175,23 @@ async function openGuestOver(
   { network, id }: GuestWanted,
   { clock, startTimeoutMs, closing, order }: Somewhere & { readonly order: GuestOrder },
 ): Promise<Result<Guest, SandboxFault>> {
+  host.guests += 1;
+  let isCounted = true;
+  const uncount = () => (host.guests = Math.max(0, host.guests - 1));
   const opened = await openRemoteGuest(stream, {
     ...{ order, network, clock, openTimeoutMs: startTimeoutMs + patienceMs },
-    onLoad: ({ guests, guestsMax }) => Object.assign(host, { guests, guestsMax }),
+    onLoad({ guests, guestsMax }) {
+      // One that it refuses is not among them.
+      isCounted = false;
+      Object.assign(host, { guests, guestsMax });
+    },
     whenGone: () => whenGone(host, id, { clock, closing }),
   });
-  if (opened.ok) return opened;
+  if (opened.ok) {
+    void opened.value.ended.then(uncount);
+    return opened;
+  }
+  if (isCounted) uncount();
   const { why, said } = opened.failure;
   if (why !== "version" && why !== "broken_off") return failed({ why, said: `${said} (${host.address})` });
   host.seen = why === "version" ? unusable("host_version", said) : unusable("host_away", "");
