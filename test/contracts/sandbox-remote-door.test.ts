@@ -151,7 +151,7 @@ const wrong: readonly (readonly [what: string, say: (caller: Awaited<ReturnType<
   ["another piece than control and network", (caller) => caller.socket.write(Buffer.from([7, 0, 0, 0, 1, 65]))],
   ["a word of another language", (caller) => caller.say({ type: "please" })],
   ["a run before the guest is there", (caller) => caller.say(run)],
-  ["a user of the machine itself", (caller) => caller.say(orderOf({ uid: 0 }))],
+  ["a user of the machine itself", (caller) => caller.say(orderOf({ uid: 999 }))],
   ["a path as one text", (caller) => caller.say(orderOf({ packages: "../../etc" }))],
   ["variables without an end", (caller) => caller.say(orderOf({ env: { A: "x".repeat(40_000) } }))],
   ["a place inside that is none", (caller) => caller.say(orderOf({ workspace: { inside: "/etc" } }))],

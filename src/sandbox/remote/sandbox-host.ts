@@ -37,8 +37,10 @@ export type SandboxHostOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   /** What the door shows, PEM; without it nothing is encrypted. */
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  readonly tls?: Shown | undefined;
 };
+
+type Shown = { readonly cert: Buffer; readonly key: Buffer };
 
 /** A door at which servers with the secret have guests started. */
 export type SandboxHost = {
@@ -76,7 +78,7 @@ export function openSandboxHost(options: SandboxHostOptions): SandboxHost {
     inBackground: (work) => void inBackground(logger, "a guest of another machine broke down", work),
   };
   const state: State = { ...options, room, guests, verify: createVerifier(secret, clock) };
-  const server = openServer(options, (request, response) => {
+  const server = openDoor(options.tls, (request, response) => {
     void inBackground(logger, "a request of another machine broke down", respond(state, request, response));
   });
   const sockets = new Set<Duplex>();
@@ -106,7 +108,8 @@ export function openSandboxHost(options: SandboxHostOptions): SandboxHost {
   };
 }
 
-function openServer({ tls }: SandboxHostOptions, listener: RequestListener): Server {
+/** With a limit to everything that a stranger can take of it. */
+export function openDoor(tls: Partial<Shown> | undefined, listener: RequestListener): Server {
   const server =
     tls === undefined ? createServer(timeouts, listener) : createSecureServer({ ...timeouts, ...tls }, listener);
   server.maxConnections = connectionsMax;
