@@ -122,10 +122,52 @@ test("a pool that cannot be made, or gives nothing, is left alone for a minute, 
 
 test("claims that a server left are given back, and those of its guests and of other servers are not [X3]", async (t) => {
   const { pool, host, asked } = await pooling(t, {}, ["agentyard-left", "agentyard-used"]);
-  assert.equal(await reapClaims(host, pool, () => new Set(["used"])), 1);
+  // It was asked for while they were listed.
+  const spared = () => new Set(asked.length > 0 ? ["used"] : []);
+  assert.equal(await reapClaims(host, pool, spared), 1);
   const selected = "labelSelector=agentyard.mark%3Dyard%2Cagentyard.server%3Done";
   assert.deepEqual(asked, [`GET ${claims}?${selected}`, `DELETE ${claims}/agentyard-left?gracePeriodSeconds=1`]);
   asked.length = 0;
   assert.equal(await reapClaims(host, { ...pool, size: 0 }, () => new Set()), 0);
   assert.deepEqual(asked, []);
+});
+
+test("a pod of a pool is waited for ten seconds, or as long as a guest may take to start where that is less [X3]", async (t) => {
+  for (const [startTimeoutMs, waitedMs] of [
+    [60_000, 10_000],
+    [4000, 4000],
+  ] as const) {
+    const { pool, host, short, clock, asked } = await pooling(t);
+    const claim = () => claimPod(plain, program, { ...host, startTimeoutMs }, pool);
+    assert.equal(await claim(), undefined);
+    await until("it is made", () => short().length === 4);
+    const claimed = claim();
+    await until("it is claimed", () => asked.includes(`POST ${claims}`));
+    let isOver = false;
+    void claimed.then(() => (isOver = true));
+    clock.move(waitedMs - 1);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isOver, false);
+    clock.move(1);
+    assert.deepEqual([await claimed, pool.notBefore], [undefined, waitedMs + 60_000]);
+  }
+});
+
+test("whatever a pod is made of has a pool of its own, and the same has the same [X2][X3][S5]", async (t) => {
+  const { host, pool } = await pooling(t);
+  const nameOf = async ({ host: h = {}, pool: p = {}, program: g = {} }: Record<string, object> = {}) => {
+    const own = { ...pool, ...p };
+    await claimPod(plain, { ...program, ...g }, { ...host, ...h }, own);
+    return own.name;
+  };
+  const changes = [
+    ...[{ image: "j" }, { runtimeClass: "gvisor" }, { claim: "others" }, { volumePath: "beside" }].map((h) => ({
+      host: h,
+    })),
+    ...[{ pool: { size: 3 } }, { program: { files: { "guest/a.py": "y" } } }, { program: { command: ["/bin/bash"] } }],
+  ];
+  const names = [await nameOf()];
+  for (const change of changes) names.push(await nameOf(change));
+  assert.equal(new Set(names).size, changes.length + 1);
+  assert.equal(await nameOf(), names[0]);
 });

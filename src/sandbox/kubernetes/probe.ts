@@ -74,7 +74,7 @@ export async function probeCluster(settings: Settings): Promise<Looked> {
 
 const kubernetesNames: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-function lackIn({ why, said }: SandboxFault): LackName {
+export function lackIn({ why, said }: SandboxFault): LackName {
   if (/\b403 |\b401 /.test(said) && !/quota|PodSecurity|RuntimeClass/i.test(said)) return "cluster_rights";
   if (/image/i.test(said) && why === "unavailable") return "pod_image";
   // A folder that is not on the volume is made there, and is empty.
@@ -83,7 +83,7 @@ function lackIn({ why, said }: SandboxFault): LackName {
 }
 
 /** Where somebody listens, as we know: the API server, who tells names in this cluster, and who tells secrets in clouds. */
-function placesToTry(peer: string | undefined): string[] {
+export function placesToTry(peer: string | undefined): string[] {
   const tellers = Array.from(
     readIfThere("/etc/resolv.conf").matchAll(/^nameserver\s+(\S+)/gm),
     ([, found = ""]) => `${hostInAddress(found)}:53`,
