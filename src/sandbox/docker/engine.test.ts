@@ -49,10 +49,15 @@ test("an engine is spoken to in its own version, which is asked for once [X3]", 
 });
 
 test("an engine that was away is asked for its version again, and one that only refused is not [X3]", async (t) => {
-  const says = [answer("409 Conflict", "{}"), "", answer("200 OK", "{}")];
+  const says = [answer("409 Conflict", "{}"), "", answer("200 OK", "{}"), "", answer("200 OK", "{}")];
   const { engine, asked } = await fakeEngine(t, (_, socket) => socket.end(says.shift() ?? ""));
   for (const isGood of [false, false, true]) assert.equal((await engine.ask("GET", "/info")).ok, isGood);
-  assert.deepEqual(asked, ["/_ping", "/v1.41/info", "/v1.41/info", "/_ping", "/v1.41/info"]);
+  assert.equal((await engine.attach("c")).ok, false);
+  assert.equal((await engine.ask("GET", "/info")).ok, true);
+  assert.deepEqual(asked, [
+    ...["/_ping", "/v1.41/info", "/v1.41/info", "/_ping", "/v1.41/info"],
+    ...["/v1.41/containers/c/attach?stream=1&stdin=1&stdout=1&stderr=1", "/_ping", "/v1.41/info"],
+  ]);
 });
 
 const wrongAnswers: readonly (readonly [said: string, say: (socket: Socket) => void, fault: object])[] = [
@@ -191,6 +196,8 @@ type Told = {
   readonly create?: string;
   /** Hears what containers it is asked for. */
   readonly wishes?: string[];
+  /** Hears what it is asked to remove. */
+  readonly removals?: string[];
 };
 
 async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<string[]> {
@@ -199,6 +206,7 @@ async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<st
     else if (path.includes("/images/")) socket.end(answer(told.image ?? "200 OK", JSON.stringify(told.has ?? {})));
     else {
       if (path.includes("/create")) told.wishes?.push(request);
+      if (request.startsWith("DELETE ")) told.removals?.push(path);
       socket.end(answer(told.create ?? "500 Oh", '{"message":"no room"}'));
     }
   });
@@ -222,6 +230,7 @@ const limits = {
 };
 
 test("an engine that cannot have sandboxes is told with its reason, and nothing is opened [X3]", async (t) => {
+  const removals: string[] = [];
   assert.deepEqual(
     [
       await lacksOf(t, { info: { OSType: "windows" } }),
@@ -233,7 +242,7 @@ test("an engine that cannot have sandboxes is told with its reason, and nothing 
       await lacksOf(t, { has: { Config: { Volumes: null } } }),
       await lacksOf(t, { info: { SecurityOptions: ["name=rootless"] } }),
       await lacksOf(t, {}),
-      await lacksOf(t, { create: "201 Created" }),
+      await lacksOf(t, { create: "201 Created", removals }),
     ],
     [
       ["no_seccomp: The kernel's calls cannot be filtered here (windows x86_64)."],
@@ -250,6 +259,8 @@ test("an engine that cannot have sandboxes is told with its reason, and nothing 
       ["engine_start: The Docker engine does not start a sandbox (no id)."],
     ],
   );
+  // One that may have been made is removed by its name.
+  assert.match(removals.join(), /^\/v1\.41\/containers\/agentyard-m-[^/,]+\?force=1&v=1$/);
 });
 
 test("sandboxes are for the two kinds of machines that are known, and have the users of this one also where an engine has its own [X3]", async (t) => {

@@ -5,7 +5,7 @@ import { manualClock } from "../../../test/world/manual-clock.ts";
 import { failed, ok } from "../../base/result.ts";
 import { callFault } from "../guest/http-call.ts";
 import type { DockerEngine } from "./engine.ts";
-import { followContainer } from "./gone.ts";
+import { followContainer, removeUnconfirmed } from "./gone.ts";
 
 type Answer = Awaited<ReturnType<DockerEngine["ask"]>>;
 
@@ -60,4 +60,25 @@ test("a container is asked to go once, however often it is killed [X3]", async (
   kill();
   await nextLoop();
   assert.deepEqual(asked, [wait, remove]);
+});
+
+test("a container whose making was never confirmed is asked for until it is removed, or nobody is there who could have made it [X3]", async () => {
+  const unknown = failed(callFault("refused", "no such container", 404));
+  for (const [answers, questions] of [
+    [[unknown, unknown, ok(undefined)], 3],
+    [[away], 1],
+    [Array<typeof unknown>(9).fill(unknown), 5],
+  ] as const) {
+    const asked: string[] = [];
+    const left: Answer[] = [...answers];
+    const engine: DockerEngine = {
+      async ask(method, path) {
+        asked.push(`${method} ${path}`);
+        return left.shift() ?? assert.fail("it was enough");
+      },
+      attach: () => assert.fail("nobody attaches"),
+    };
+    await removeUnconfirmed({ engine, clock: manualClock() }, "c");
+    assert.deepEqual(asked, Array<string>(questions).fill(remove));
+  }
 });
