@@ -100,6 +100,15 @@ test("an upload is there for a day to the moment, whole or not, and then nothing
   assert.deepEqual(everything(), []);
 });
 
+test("of many uploads that one user begins in the same moment there are no more than may be [S3]", async (t) => {
+  const { incoming } = openPlace(t);
+  const begun = await Promise.all(Array.from({ length: 25 }, () => incoming.create(wanted)));
+  assert.deepEqual(
+    begun.map(codeOf),
+    begun.map((_, index) => (index < 20 ? "ok" : "uploads_too_many")),
+  );
+});
+
 test("what became of an upload is not asked of one that was given up, and its owner may begin another [S3]", async (t) => {
   const { incoming, create, everything } = openPlace(t);
   const ids: string[] = [];

@@ -51,6 +51,17 @@ test("contents that are needed are not given up for others: what finds no room t
   }
 });
 
+test("a content that a walk has use for is given up after those that nobody asked for since [W12]", async (t) => {
+  const place = openPlace(t);
+  for (const text of [oldest, older, newer]) assert.equal(await place.keep(text), undefined);
+  const { use } = await place.kept().now();
+  assert.deepEqual([use(shaOf(oldest)), use(shaOf(next))], [true, false]);
+  assert.equal(await place.keep(newest), undefined);
+  assert.deepEqual(await place.there(oldest, older, newer, newest), [true, false, true, true]);
+  rmSync(join(place.contents, shaOf(oldest)));
+  assert.equal(use(shaOf(oldest)), false, "somebody has tidied it away");
+});
+
 test("a content at the limit of one file is kept, one byte more is too large, and what does not fit at all has no room [W12]", async (t) => {
   const place = openPlace(t, { keptFileBytesMax: 30 });
   for (const keep of [place.keep, place.keepNow]) {
@@ -61,6 +72,7 @@ test("a content at the limit of one file is kept, one byte more is too large, an
   for (const keep of [narrow.keep, narrow.keepNow]) {
     assert.equal(await keep(oldest), undefined);
     assert.equal(await keep("x".repeat(31)), "quota");
+    assert.deepEqual(await narrow.there(oldest), [true], "nothing goes for what finds no room in any case");
     assert.equal(await keep("x".repeat(30)), undefined);
   }
 });

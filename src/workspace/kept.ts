@@ -144,6 +144,7 @@ function openNow(keeper: Keeper): KeptNow {
 function keepNow(keeper: Keeper, { bytes, hash, isNeeded }: Content): FileChange["lost"] {
   const { contents, known, limits, ids } = keeper;
   if (bytes.length > limits.keptFileBytesMax) return "too_large";
+  if (bytes.length > limits.keptBytesMax) return "quota";
   const place = join(contents, hash);
   const isKept = drop(known, hash) && existsSync(place);
   if (!isKept) {

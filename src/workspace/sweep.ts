@@ -83,10 +83,11 @@ async function removeExpired(parts: TrashParts): Promise<number> {
     times ??= await timesInTrash(parts);
     const others = (times.get(row.folder) ?? 1) - 1;
     const isLast = others === 0 && !plots.has(row.folder);
-    // Earlier contents serve to undo what was done in files: they go when none can come back any more.
+    // Earlier contents serve to undo what was done in files: they go when none can come back any more. And first: trash that
+    // is not in its place any more is forgotten, also where its removal was cut.
     const gone =
-      (await removeNamed(parts, trashFolder(row.id), attempt)) &&
-      (!isLast || (await removeKept(parts, row.folder, attempt)));
+      (!isLast || (await removeKept(parts, row.folder, attempt))) &&
+      (await removeNamed(parts, trashFolder(row.id), attempt));
     if (gone) {
       await storage.dropTrash(row.id);
       times.set(row.folder, others);

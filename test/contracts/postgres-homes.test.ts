@@ -14,8 +14,8 @@ import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
-import { a, b, listening, severalStorages } from "./several-storages.ts";
-import { codeOf, facts, makeConversation, morning, unwrap } from "./storage-place.ts";
+import { a, b, c, listening, severalStorages } from "./several-storages.ts";
+import { alice, codeOf, facts, makeConversation, morning, unwrap } from "./storage-place.ts";
 
 // Moments in which two processes could each take itself for the home, or one could be ended by a word of somebody else.
 
@@ -122,6 +122,53 @@ test("what strangers on the same database say on our channel is no word of ours,
   unwrap(await one.tell("models", "alice"));
   await until("it hears", () => heard.length > 0);
   assert.deepEqual(heard, [{ topic: "models", key: "alice" }]);
+});
+
+test("what is stored of tool boxes and secrets, and who is no user any more, is told with the change itself, by its name [N1][T4][C6]", {
+  skip,
+}, async (t) => {
+  const { storages } = await severalStorages(t, server, { count: 2 });
+  const [one, two] = storages;
+  const heard = listening(two);
+  await until("it listens", async () => {
+    unwrap(await one.tell("ready", ""));
+    return heard.length > 0;
+  });
+  const row = { owner: alice, createdAt: 0, updatedAt: 0 };
+  unwrap(await one.putSecret({ ...row, name: "s".repeat(999), sealed: Uint8Array.of(1) }));
+  unwrap(await one.dropSecret(alice, "token"));
+  unwrap(await one.putToolbox({ ...row, id: "box", body: "{}" }, []));
+  unwrap(await one.dropBoxTools(alice, "tools", ["a"]));
+  unwrap(await one.dropToolbox(alice, "gone"));
+  unwrap(await one.dropUser(alice));
+  unwrap(await one.tell("end", ""));
+  await until("it has heard all", () => heard.at(-1)?.topic === "end");
+  assert.deepEqual(
+    heard.filter(({ topic }) => topic !== "ready").map(({ topic, key }) => `${topic} ${key}`),
+    [
+      ...[`secrets ${"s".repeat(200)}`, "secrets token", "toolboxes box", "toolboxes tools", "toolboxes gone"],
+      ...["users alice", "signed out alice *", "end "],
+    ],
+  );
+});
+
+test("of a server that has left, or is gone for more than a day, nothing is kept [N1][P3]", { skip }, async (t) => {
+  const { storages, clock, schema } = await severalStorages(t, server, { count: 2 });
+  const [one, two] = storages;
+  const kept = async () => {
+    const { rows } = await server.run(`SELECT key FROM "${schema}".home UNION SELECT id FROM "${schema}".server ORDER BY 1`);
+    return rows.map(({ key }) => key);
+  };
+  for (const each of [a, b, c]) await one.beat(each);
+  for (const each of [a, b, c]) await one.homeOf(`u:${each.id}`, each.id);
+  unwrap(await one.leave("a"));
+  assert.deepEqual(await kept(), ["b", "c", "u:b", "u:c"]);
+  clock.set(morning + 86_400_000);
+  await two.beat(b);
+  assert.deepEqual(await kept(), ["b", "c", "u:b", "u:c"]);
+  clock.set(morning + 86_400_001);
+  await two.beat(b);
+  assert.deepEqual(await kept(), ["b", "u:b"]);
 });
 
 test("a server that stops in the middle of a write keeps nobody from going on with its conversation [N1][L2]", {

@@ -16,10 +16,10 @@ before(async () => {
 /** Nobody waits by the clock. */
 const clock = { ...systemClock, wait: async () => "elapsed" as const };
 
-function lanesOn(t: TestContext) {
+function lanesOn(t: TestContext, onAppended: (number: number, lastSeq: number) => void = () => {}) {
   const place = { url: server.newPlace(), synchronous: "full", statementMsMax: 10_000 } as const;
   const connections = openConnections({ ...place, clock, connectionsMax: 2, awayMsMax: 10_000 });
-  const lanes = openLanes({ connections, clock, onAppended: () => {} });
+  const lanes = openLanes({ connections, clock, onAppended });
   t.after(() => lanes.close().then(connections.close));
   return lanes;
 }
@@ -55,4 +55,20 @@ test("what the server gave up because two stood in each other's way is done agai
     attempts = 0;
     assert.deepEqual([codeOf(await lanes.write("a", givenUp(99))), attempts], ["storage_busy", 6]);
   }
+});
+
+test("who follows hears of what was committed, and of nothing that an attempt before it had written [N1][L2]", {
+  skip,
+}, async (t) => {
+  const heard: string[] = [];
+  const lanes = lanesOn(t, (number, lastSeq) => heard.push(`${number} ${lastSeq}`));
+  let attempts = 0;
+  const write = async ({ appended, exec }: Transaction) => {
+    attempts += 1;
+    appended(attempts, 1);
+    if (attempts === 1) await exec("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$");
+    return ok(attempts);
+  };
+  assert.deepEqual(await lanes.write("a", write), ok(2));
+  assert.deepEqual(heard, ["2 1"]);
 });

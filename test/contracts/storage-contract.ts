@@ -4,6 +4,7 @@ import { cleanUpPromises } from "./storage-clean-up.ts";
 import { conversationPromises } from "./storage-conversations.ts";
 import { copyPromises } from "./storage-copy.ts";
 import { executionPromises } from "./storage-executions.ts";
+import { followerPromises } from "./storage-followers.ts";
 import { leasePromises } from "./storage-leases.ts";
 import { logPromises } from "./storage-log.ts";
 import { peoplePromises } from "./storage-people.ts";
@@ -22,7 +23,7 @@ export function storageContract(
   openCopy: (path: string) => Promise<Storage>,
 ): void {
   const promises = [
-    ...[conversationPromises, logPromises, leasePromises],
+    ...[conversationPromises, logPromises, followerPromises, leasePromises],
     ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
     ...[searchPromises, peoplePromises, secretPromises, toolboxPromises, sharingPromises, copyPromises(openCopy)],
   ].flat();

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -56,10 +57,16 @@ test("a sandbox finds the folders of a conversation and of a task made, and know
   unwrap(await ground.workspaces.ofConversation(row).guestFolder());
   const { uid } = lstatSync(join(conversation.folder, "outputs"));
   assert.equal(uid, conversation.uid ?? uid, "what was taken away is made again");
-  rmdirSync(join(conversation.folder, "temp"));
-  symlinkSync("/etc", join(conversation.folder, "temp"));
-  const refused = await ground.workspaces.ofConversation(row).guestFolder();
-  assert.equal(!refused.ok && refused.failure.code, "permission_denied", "a link is not followed");
+  for (const name of ["skills", "temp"]) {
+    const place = join(conversation.folder, name);
+    rmdirSync(place);
+    unwrap(await ground.workspaces.ofConversation(row).guestFolder());
+    rmdirSync(place);
+    symlinkSync("/etc", place);
+    const refused = await ground.workspaces.ofConversation(row).guestFolder();
+    assert.equal(!refused.ok && refused.failure.code, "permission_denied", "a link is not followed");
+    rmSync(place);
+  }
 });
 
 test(

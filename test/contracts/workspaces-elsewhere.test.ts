@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -224,3 +225,18 @@ async function callers({ storage, workspaces, clock }: Ground, id: string, { isP
   unwrap(await workspaces.create(row));
   return row;
 }
+
+test("of what a backup leaves out a hundred are named, and all are counted [Q3]", async (t) => {
+  const ground = await openGround(t);
+  await ground.start("c");
+  const pipes = Array.from({ length: 101 }, (_, n) => ground.path(`workspace/c/outputs/pipe-${n}`));
+  execFileSync("mkfifo", pipes);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of ground.workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: false }))
+    pieces.push(Buffer.from(piece));
+  writeFileSync(ground.path("b.tar"), Buffer.concat(pieces));
+  const read = await readArchive(ground.path("b.tar"), { take: async () => {} });
+  assert.ok(read.ok);
+  const { leftOut, leftOutCount } = read.value.end;
+  assert.deepEqual([leftOut.length, leftOutCount, leftOut[0]], [100, 101, "workspace/c/outputs/pipe-0"]);
+});

@@ -89,6 +89,24 @@ test("a clean-up that takes for ever holds the exit up for a second at the most 
   assert.deepEqual(waits, [500, 500]);
 });
 
+test("whoever is done before the time is over leaves no timer behind that would hold up the exit [W10][P3]", async (t) => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const noting: Clock["wait"] = (ms, signal) => {
+    signals.push(signal);
+    return endlessClock.wait(ms, signal);
+  };
+  const { upkeep, ...ground } = await openGround(t, { days: 7, leave: async () => {}, wait: noting, exitWait: noting });
+  await ground.deleted("gone");
+  upkeep.sweep();
+  await until("it is gone", () => ground.folders().length === 0);
+  await upkeep.close();
+  // The programs of what was deleted, the last clean-up, the close of the workspaces, and what it waits for itself.
+  assert.deepEqual(
+    signals.map((signal) => signal?.aborted),
+    [true, true, true, true],
+  );
+});
+
 test("what was deleted and cannot be removed is tried again after 1, 2 and 3 seconds, then every minute until it is gone [S6]", async (t) => {
   const running = Promise.withResolvers<void>();
   const leave = () => running.promise;
@@ -106,6 +124,59 @@ test("what was deleted and cannot be removed is tried again after 1, 2 and 3 sec
   }
   assert.deepEqual([sweptAfter, ground.folders(), clock.timers()], [[1, 3, 6, 66, 126], [], 0]);
   await upkeep.close();
+});
+
+test("a removal that is asked for again waits for one next attempt; one that succeeds begins anew, and the end waits for none [S6][P3]", async (t) => {
+  let running = Promise.withResolvers<void>();
+  let attempts = 0;
+  let end = () => {};
+  const leave = () => {
+    attempts += 1;
+    return running.promise;
+  };
+  const wait = () =>
+    new Promise<"elapsed">((resolve) => {
+      end = () => resolve("elapsed");
+    });
+  const { upkeep, clock, ...ground } = await openGround(t, { days: 0, leave, wait });
+  /** A program does not end: the attempt is over, and there is a next one. */
+  const failing = async (number: number) => {
+    await until(`attempt ${number} has begun`, () => attempts === number);
+    assert.equal(clock.timers(), 0, "no other is waited for while it goes on");
+    end();
+    await until(`attempt ${number} is over`, () => clock.timers() === 1);
+  };
+  await ground.deleted("busy");
+  for (const number of [1, 2]) {
+    upkeep.sweep();
+    await failing(number);
+  }
+  running.resolve();
+  clock.move(2_000);
+  await until("it is gone", () => ground.folders().length === 0);
+
+  running = Promise.withResolvers<void>();
+  await ground.deleted("next");
+  upkeep.sweep();
+  await failing(4);
+  clock.move(1_000);
+  await failing(5);
+  clock.move(2_000);
+  await until("it is tried once more", () => attempts === 6);
+  const closed = upkeep.close();
+  end();
+  await closed;
+  assert.deepEqual([ground.folders(), clock.timers()], [["next"], 0]);
+});
+
+test("the end takes the next attempt away with it [S6][P3]", async (t) => {
+  const leave = () => new Promise<void>(() => {});
+  const { upkeep, clock, ...ground } = await openGround(t, { days: 0, leave, wait: manualClock().wait });
+  await ground.deleted("busy");
+  upkeep.sweep();
+  await until("the attempt is over", () => clock.timers() === 1);
+  await upkeep.close();
+  assert.equal(clock.timers(), 0);
 });
 
 type Options = {
