@@ -41,7 +41,10 @@ test("what is too large, breaks off or goes wrong is refused when its sender is 
   assert.deepEqual(broken.ok || broken.failure.params, { path: "a.txt", why: "broken_off" });
   const wrong = upload(["1234"], new Error("a mistake of ours"));
   await assert.rejects(spool(wrong), /a mistake of ours/);
-  assert.deepEqual([large, cut, wrong].map(({ state }) => state.isOver), [true, true, true]);
+  assert.deepEqual(
+    [large, cut, wrong].map(({ state }) => state.isOver),
+    [true, true, true],
+  );
   assert.deepEqual(readdirSync(layout.stagingFolder), []);
   assert.deepEqual(
     openFiles().filter((path) => path.startsWith(layout.dataDir)),

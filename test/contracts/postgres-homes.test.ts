@@ -156,7 +156,9 @@ test("of a server that has left, or is gone for more than a day, nothing is kept
   const { storages, clock, schema } = await severalStorages(t, server, { count: 2 });
   const [one, two] = storages;
   const kept = async () => {
-    const { rows } = await server.run(`SELECT key FROM "${schema}".home UNION SELECT id FROM "${schema}".server ORDER BY 1`);
+    const { rows } = await server.run(
+      `SELECT key FROM "${schema}".home UNION SELECT id FROM "${schema}".server ORDER BY 1`,
+    );
     return rows.map(({ key }) => key);
   };
   for (const each of [a, b, c]) await one.beat(each);

@@ -45,7 +45,11 @@ test("a lease that could not be renewed, released or let run out at once is trie
   const { epoch } = unwrap(await storage.claimLease(number, "me", 60_000));
   const lease = { holder: "me", epoch };
   lockFor(10);
-  assert.equal(codeOf(await storage.append({ number, events: facts("a") })), "storage_busy", "four waits are all it has");
+  assert.equal(
+    codeOf(await storage.append({ number, events: facts("a") })),
+    "storage_busy",
+    "four waits are all it has",
+  );
   assert.equal(unwrap(await storage.renewLease(number, { ...lease, ttlMs: 60_000 })), true);
   lockFor(6);
   await storage.releaseLease(number, lease);

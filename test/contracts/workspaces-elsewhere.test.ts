@@ -226,13 +226,13 @@ async function callers({ storage, workspaces, clock }: Ground, id: string, { isP
   return row;
 }
 
-test("of what a backup leaves out a hundred are named, and all are counted [Q3]", async (t) => {
+test("of what a backup leaves out a hundred are named, and all are counted; a key that is not there is nothing [Q3]", async (t) => {
   const ground = await openGround(t);
   await ground.start("c");
   const pipes = Array.from({ length: 101 }, (_, n) => ground.path(`workspace/c/outputs/pipe-${n}`));
   execFileSync("mkfifo", pipes);
   const pieces: Uint8Array[] = [];
-  for await (const piece of ground.workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: false }))
+  for await (const piece of ground.workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: true }))
     pieces.push(Buffer.from(piece));
   writeFileSync(ground.path("b.tar"), Buffer.concat(pieces));
   const read = await readArchive(ground.path("b.tar"), { take: async () => {} });

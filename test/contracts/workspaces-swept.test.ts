@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ConversationRow } from "../../src/storage/storage.ts";
@@ -58,7 +58,11 @@ test("a yard that closes while it sweeps leaves half a move, deleted folders and
   await inTrash(ground, "a", "b");
   for (const name of readdirSync(ground.path("trash"))) rmSync(ground.path("trash", name), { recursive: true });
   await ground.sweep();
-  assert.equal((await ground.storage.listTrash(alice, 9)).length, 1, "what somebody took away is not offered; the other is not looked at");
+  assert.equal(
+    (await ground.storage.listTrash(alice, 9)).length,
+    1,
+    "what somebody took away is not offered; the other is not looked at",
+  );
 
   const drafts = await closingGround(t);
   for (const id of ["c", "d"]) await remove(drafts, await drafts.start(id));
@@ -121,7 +125,10 @@ test("trash that takes longer than 30 seconds to remove counts as left, and take
   assert.deepEqual(await ground.workspaces.sweep(), { left: 1 });
   stepMs = 0;
   assert.deepEqual(await ground.workspaces.sweep(), { left: 0 });
-  assert.deepEqual(["trash", "kept/workspace", "staging"].map((each) => readdirSync(ground.path(each))), [[], [], []]);
+  assert.deepEqual(
+    ["trash", "kept/workspace", "staging"].map((each) => readdirSync(ground.path(each))),
+    [[], [], []],
+  );
 });
 
 test("when the earlier contents of files are gone for good, those of later files are kept as before [W10][W12]", async (t) => {
@@ -141,7 +148,10 @@ test("when the earlier contents of files are gone for good, those of later files
   ground.clock.move(8 * dayMs);
   await ground.workspaces.clean(week);
   ground.clock.move(31 * dayMs);
-  assert.deepEqual([await ground.workspaces.sweep(), existsSync(ground.path("kept/workspace/c"))], [{ left: 0 }, false]);
+  assert.deepEqual(
+    [await ground.workspaces.sweep(), existsSync(ground.path("kept/workspace/c"))],
+    [{ left: 0 }, false],
+  );
   const later = await changed("3", "4");
   assert.equal(later?.lost, undefined);
   unwrap(await files.restore("outputs/a", later?.before));
@@ -168,9 +178,7 @@ test("a folder in which programs of a task wait to write stays for as long as th
   const ground = await openGround(t);
   const row = await ground.start("c");
   unwrap(await ground.workspaces.assignTask(row, { agent: "agent-1", parent: "root" }));
-  const { folder, release } = unwrap(
-    await unwrap(await ground.workspaces.taskOf(row, "agent-1")).guestFolder(),
-  );
+  const { folder, release } = unwrap(await unwrap(await ground.workspaces.taskOf(row, "agent-1")).guestFolder());
   for (let days = 0; days < 2; days += 1) {
     await ground.workspaces.sweep();
     ground.clock.move(dayMs);
@@ -203,4 +211,14 @@ test("an upload that begins when a workspace without files is about to be tidied
   rest.resolve();
   await written;
   assert.deepEqual(filesOf(ground.path("workspace/c")), { "uploads/a": "new" });
+});
+
+test("a workspace in which there are only links to skills is tidied away as one without files [W10][K1]", async (t) => {
+  const ground = await openGround(t);
+  const row = await ground.start("c");
+  for (const name of ["pdf", "docx"]) symlinkSync(`/skills/${name}`, ground.path("workspace/c/skills", name));
+  ground.clock.move(8 * dayMs);
+  assert.deepEqual(await ground.workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
+  assert.deepEqual([readdirSync(ground.path("workspace")), existsSync(ground.path("trash"))], [[], false]);
+  assert.equal(await ground.workspaces.cleanedAt(row), undefined);
 });

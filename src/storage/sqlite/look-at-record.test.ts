@@ -7,7 +7,10 @@ import { folderWith } from "../../../test/world/folder.ts";
 import { lookAtRecord } from "./look-at-record.ts";
 
 test("where there is no record of decisions yet none is looked at, and what is no database of ours is told for what it is [H2][P2]", (t) => {
-  const folder = folderWith(t, { empty: "", noise: "this is no database, but long enough to be taken for one".repeat(20) });
+  const folder = folderWith(t, {
+    empty: "",
+    noise: "this is no database, but long enough to be taken for one".repeat(20),
+  });
   mkdirSync(join(folder, "folder"));
   for (const [name, sql] of [
     ["foreign", "CREATE TABLE theirs (a)"],
