@@ -15,7 +15,6 @@ import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { ok, type Result } from "../../src/base/result.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
-import type { CopiedRows } from "../../src/storage/copied-tables.ts";
 import { readCopy } from "../../src/storage/sqlite/copy.ts";
 import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
 import { migrate, migrations } from "../../src/storage/sqlite/migrations.ts";
@@ -151,6 +150,8 @@ function causeOf(answer: Result<unknown, Failure>): unknown {
   const { code, params } = answer.failure;
   return [code, "why" in params ? params.why : undefined];
 }
+
+type CopiedRows = Parameters<typeof fillCopy>[1] extends AsyncIterable<infer Rows> ? Rows : never;
 
 async function* given(batches: readonly CopiedRows[], failing?: string): AsyncGenerator<CopiedRows> {
   yield* batches;
