@@ -71,7 +71,7 @@ function inputsOf({ outputs }: Metafile): string[] {
 
 function readSources(root: string): Source[] {
   return globSync("src/**/*.ts", { cwd: root })
-    .filter((path) => !path.endsWith(".test.ts"))
+    .filter((path) => !/\.(?:test|testing)\.ts$/.test(path))
     .sort()
     .map((path) => ({ path: path.split(sep).join("/"), text: readFileSync(join(root, path), "utf8") }));
 }

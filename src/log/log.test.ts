@@ -1,23 +1,18 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { numbered } from "../../test/world/any-log.ts";
-import { folderWith } from "../../test/world/folder.ts";
+import { openDatabase } from "../../test/world/database.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemIds } from "../base/ids.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { openSqlite } from "../storage/sqlite/sqlite.ts";
 import { emptyHistory, openLog } from "./log.ts";
 
 /** A log with one conversation, and all that it tells others. */
 async function oneConversation(t: TestContext) {
   const clock = manualClock();
   clock.move(1);
-  const opened = openSqlite({ path: join(folderWith(t, {}), "sessions.db"), clock });
-  assert.ok(opened.ok);
-  const storage = opened.value;
-  t.after(() => storage.close());
+  const storage = openDatabase(t, clock);
   const told: unknown[] = [];
   const log = openLog({
     ...{ storage, clock, ids: systemIds, checksReads: true },

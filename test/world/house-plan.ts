@@ -246,8 +246,9 @@ export function adapterOf(path: string): string | undefined {
   return adapter !== undefined && PORTS.includes(folder) && !NO_ADAPTERS.includes(adapter) ? adapter : undefined;
 }
 
+/** A test, or what the tests of one room share: that may see the room from inside, as they do. */
 export function isTest(path: string): boolean {
-  return path.endsWith(".test.ts");
+  return /\.(?:test|testing)\.ts$/.test(path);
 }
 
 export function isBelow(path: string, places: readonly string[]): boolean {

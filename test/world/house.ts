@@ -104,7 +104,7 @@ function checkFronts(house: readonly CodeFile[]): string[] {
 }
 
 function checkNames({ path }: SourceFile): string[] {
-  const names = path.split("/").map((name) => name.replace(/(\.(test|spec))?\.\w+$/, ""));
+  const names = path.split("/").map((name) => name.replace(/(\.(test|testing|spec))?\.\w+$/, ""));
   const badCase = names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name));
   const avoided = names.flatMap((name) => name.split("-")).filter((word) => WORDS_TO_AVOID.includes(word));
   return [

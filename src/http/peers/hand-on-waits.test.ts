@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { dyingPeer, handingOnTo } from "../../../test/world/handing-on.ts";
 import { manualClock, notingClock } from "../../../test/world/manual-clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Home, homesHere } from "../../homes/homes.ts";
 import type { Passed } from "../door.ts";
 import { openRate } from "../rate.ts";
+import { dyingPeer, handingOnTo } from "./handing-on.testing.ts";
 
 /** Time goes on by itself for whoever waits. */
 function passingClock() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesType, dyingPeer, handingOnTo } from "../../../test/world/handing-on.ts";
 import { Problem } from "../../protocol/resources.ts";
+import { bytesType, dyingPeer, handingOnTo } from "./handing-on.testing.ts";
 import type { PeerWord } from "./peer-words.ts";
 
 test("what may have been done at a server that died is not done a second time: the caller is told when to come again [N1][L6]", async (t) => {

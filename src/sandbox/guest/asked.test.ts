@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { allOf, outcomeOf } from "../../../test/world/bare-supervisor.ts";
-import { beginSupervisor, execution, exited, hello, playSupervisor } from "../../../test/world/played-supervisor.ts";
 import { encodeFrame } from "./frames.ts";
+import { beginSupervisor, execution, exited, hello, playSupervisor } from "./played-supervisor.testing.ts";
 
 // What a guest is told, in which order, and what is left of it when it is over. The test plays the supervisor.
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { execution } from "../../../test/world/played-supervisor.ts";
 import { executionLimits } from "../provider.ts";
 import { assertWithinLimits } from "./execution-limits.ts";
+import { execution } from "./played-supervisor.testing.ts";
 
 test("code, an event, input and a folder may be as long as their limits; one byte more is a mistake of ours [X1][X4]", () => {
   const { codeBytesMax, eventBytesMax, stdinBytesMax, folderCharactersMax } = executionLimits;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outcomeOf } from "../../../test/world/bare-supervisor.ts";
-import { execution, exited, playSupervisor } from "../../../test/world/played-supervisor.ts";
+import { execution, exited, playSupervisor } from "./played-supervisor.testing.ts";
 import { createResults, type ResultKind } from "./results.ts";
 
 const typeOf = (kind: ResultKind, text: string) => {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allOf, outcomeOf } from "../../../test/world/bare-supervisor.ts";
+import { encodeFrame } from "./frames.ts";
 import {
   beginSupervisor as begun,
   execution,
   exited,
   hello,
   playSupervisor as played,
-} from "../../../test/world/played-supervisor.ts";
-import { encodeFrame } from "./frames.ts";
+} from "./played-supervisor.testing.ts";
 
 test("a guest that says as much as it may in each second goes on [X1][Q2]", async () => {
   const { guest, far, clock } = await played();

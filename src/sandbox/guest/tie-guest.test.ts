@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { playSupervisor } from "../../../test/world/played-supervisor.ts";
+import { playSupervisor } from "./played-supervisor.testing.ts";
 import { createOomCount, type GuestLife, tieGuest } from "./tie-guest.ts";
 
 /** A guest whose supervisor and whose processes the test plays. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
 import { test } from "node:test";
 import { manualClock } from "../../../test/world/manual-clock.ts";
-import { kinds, openGuest, openWay, type WayWanted, whenSo } from "../../../test/world/way-out.ts";
 import { localOwner } from "../../protocol/ids.ts";
+import { kinds, openGuest, openWay, type WayWanted, whenSo } from "./way-out.testing.ts";
 
 // The way out of guests, with guests whose part the test plays and a host on this machine.
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { manualClock, notingClock } from "../../../test/world/manual-clock.ts";
-import { kinds, openGuest, openWay, type WayWanted, whenSo } from "../../../test/world/way-out.ts";
 import { OwnerId } from "../../protocol/ids.ts";
 import { proxyLimits } from "./proxy.ts";
+import { kinds, openGuest, openWay, type WayWanted, whenSo } from "./way-out.testing.ts";
 
 // What becomes of a connection of a program: for whom it is open, for how long, and what is left of it.
 

@@ -1,21 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ok } from "../../src/base/result.ts";
-import { storeOnce } from "../../src/http/sandbox/stored-before.ts";
-import type { Workspaces } from "../../src/workspace/workspace.ts";
-import { gather } from "../world/file-doors.ts";
-import { testSettings } from "../world/sandbox-settings.ts";
-import { unwrap } from "./storage-place.ts";
-import { openGround } from "./workspaces-place.ts";
+import { openDatabase } from "../../../test/world/database.ts";
+import { gather } from "../../../test/world/file-doors.ts";
+import { folderWith } from "../../../test/world/folder.ts";
+import { testSettings } from "../../../test/world/sandbox-settings.ts";
+import { quietLogger, testLimits } from "../../../test/world/workspace.ts";
+import { systemClock as clock } from "../../base/clock.ts";
+import { systemIds as ids } from "../../base/ids.ts";
+import { ok } from "../../base/result.ts";
+import { ConversationId, localOwner } from "../../protocol/ids.ts";
+import { openWorkspaces, type Workspaces } from "../../workspace/workspace.ts";
+import { storeOnce } from "./stored-before.ts";
 
 test("a file that an earlier try may have stored is the newest of its names with the same bytes, and none of another name or content [C6][L2]", async (t) => {
-  const { workspaces, start } = await openGround(t);
-  const workspace = workspaces.ofConversation(await start("c1"));
+  const [dataDir, storage] = [folderWith(t, {}), openDatabase(t)];
+  const workspaces = openWorkspaces({ dataDir, storage, clock, ids, logger: quietLogger([]), limits: testLimits });
+  t.after(() => workspaces.close());
+  const id = ConversationId.parse("c1");
+  const made = await storage.createConversation({ owner: localOwner, id, at: clock.now(), events: [] });
+  assert.ok(made.ok && (await workspaces.create(made.value)).ok);
+  const workspace = workspaces.ofConversation(made.value);
   const there = {
     ...{ "a.txt": "first", "a (2).txt": "second", "a (3).txt": "second", "a (10).txt": "other", "a (x).txt": "third" },
     ...{ ".env": "mine", ".env (2)": "theirs", "b.txt": "third", "a (2) (3).txt": "third" },
   };
-  for (const [name, text] of Object.entries(there)) unwrap(await workspace.write(`uploads/${name}`, text));
+  for (const [name, text] of Object.entries(there)) assert.ok((await workspace.write(`uploads/${name}`, text)).ok);
   let open = 0;
   const watched: Workspaces = {
     ...workspaces,

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { duplexPair } from "node:stream";
 import type { TestContext } from "node:test";
-import type { Clock } from "../../src/base/clock.ts";
-import { localOwner, type OwnerId } from "../../src/protocol/ids.ts";
-import { type MoreHosts, type NetworkOptions, openNetwork } from "../../src/sandbox/network/network.ts";
-import { endlessClock } from "./manual-clock.ts";
-import { quietLogger } from "./workspace.ts";
+import { endlessClock } from "../../../test/world/manual-clock.ts";
+import { quietLogger } from "../../../test/world/workspace.ts";
+import type { Clock } from "../../base/clock.ts";
+import { localOwner, type OwnerId } from "../../protocol/ids.ts";
+import { type MoreHosts, type NetworkOptions, openNetwork } from "./network.ts";
 
 // The way out of guests, with guests whose part the test plays and a host on this machine.
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { duplexPair } from "node:stream";
-import { connectGuest, type GuestSettings } from "../../src/sandbox/guest/connection.ts";
-import { createFrameDecoder, encodeFrame } from "../../src/sandbox/guest/frames.ts";
-import type { Execution } from "../../src/sandbox/provider.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import type { Execution } from "../provider.ts";
+import { connectGuest, type GuestSettings } from "./connection.ts";
+import { createFrameDecoder, encodeFrame } from "./frames.ts";
 
 // The other end of a guest's control socket, which the test plays itself.
 

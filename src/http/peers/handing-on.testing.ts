@@ -3,16 +3,16 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { Hono } from "hono";
-import { systemIds } from "../../src/base/ids.ts";
-import { ok } from "../../src/base/result.ts";
-import { homesHere } from "../../src/homes/homes.ts";
-import { bodyAsItComes } from "../../src/http/bytes.ts";
-import type { Counted, Door, Env } from "../../src/http/door.ts";
-import { type HandingOn, openHandOn } from "../../src/http/peers/hand-on.ts";
-import { openPasses } from "../../src/http/peers/pass.ts";
-import { type PeerWord, peerHeader } from "../../src/http/peers/peer-words.ts";
-import { openRate } from "../../src/http/rate.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { systemIds } from "../../base/ids.ts";
+import { ok } from "../../base/result.ts";
+import { homesHere } from "../../homes/homes.ts";
+import { bodyAsItComes } from "../bytes.ts";
+import type { Counted, Door, Env } from "../door.ts";
+import { openRate } from "../rate.ts";
+import { type HandingOn, openHandOn } from "./hand-on.ts";
+import { openPasses } from "./pass.ts";
+import { type PeerWord, peerHeader } from "./peer-words.ts";
 
 /** As files are sent: handed on as it comes. */
 export const bytesType = "application/octet-stream";
