@@ -74,6 +74,17 @@ test("results of tools that a program sends along are words of others: from then
   );
 });
 
+test("what was told before stands in messages that are not sent: in such a turn it is told anew, and afterwards it counts again [C1][R1]", () => {
+  const toldIn = (events: readonly NewEvent[]) => [...foldHistory(numbered(events)).told.keys()];
+  const date = step(1, { reminder: " [today]", told: ["date:2026-01-01"] });
+  const talk = first.map((event) => (event.type === "step.started" ? date : event));
+  const begun = [...talk, ...turnWith(given)];
+  assert.deepEqual([toldIn(talk), toldIn(begun)], [["date"], []]);
+  const memory = step(1, { reminder: " [memory]", told: ["memory:m"] });
+  assert.deepEqual(toldIn([...begun, memory]), ["memory"]);
+  assert.deepEqual(toldIn([...begun, memory, answer(1, []), end]), ["date"]);
+});
+
 test("room that is made in such a turn takes nothing from the stored history [C1][Z3]", () => {
   const room = { strategy: "compact", summary: "in short", messagesBefore: 4, messagesAfter: 2 };
   const turn = [...first, ...turnWith(given)];

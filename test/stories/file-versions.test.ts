@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { must, startYard } from "../world/yard.ts";
+import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 test("of an earlier state it is said whether it can be had again: not where its bytes were lost, or nobody has replaced it yet [W12][F3]", async () => {
   await using yard = await startYard({ isOneProcess: true });
@@ -43,24 +45,44 @@ test("of an earlier state it is said whether it can be had again: not where its 
   }
 });
 
+test("what an agent does after one that worked for it has ended is still of its turn, in the history of files [W12][A1]", async () => {
+  await using yard = await startYard({ isOneProcess: true });
+  const row = await yard.start("c");
+  const changed = (path: string): NewEvent => ({
+    ...{ type: "file.changed", path, by: "tool", after: { bytes: 3, mode: 0o644, hash: path } },
+  });
+  await must(
+    yard.log.append(row.number, [
+      changed("uploads/before.txt"),
+      { type: "turn.started", turn: 7, message: "m1", epoch: 1 },
+      { type: "turn.started", agent: "w1", turn: 1, message: "w1", epoch: 1 },
+      changed("outputs/beside.txt"),
+      { type: "turn.finished", agent: "w1", turn: 1, outcome: "done" },
+      changed("outputs/after.txt"),
+      { type: "turn.finished", turn: 7, outcome: "done" },
+      changed("uploads/later.txt"),
+    ]),
+  );
+  const versions = await yard.engine.fileHistory(row, { limit: 10 });
+  assert.deepEqual(
+    versions.map(({ path, turn }) => [path, turn]),
+    [
+      ["uploads/later.txt", null],
+      ["outputs/after.txt", 7],
+      ["outputs/beside.txt", 7],
+      ["uploads/before.txt", null],
+    ],
+  );
+});
+
 test("whoever puts a file there, takes it away, has it back or empties a folder uses the conversation: its list says when [W12][L9]", async () => {
   let now = 1_000;
   const clock: Clock = { ...systemClock, now: () => now };
   await using yard = await startYard({ clock, isOneProcess: true });
   const row = await yard.start("c");
-  const put = (text: string) => {
-    const chunks = (async function* () {
-      yield Buffer.from(text);
-    })();
-    return yard.engine.upload(row, { name: "a.txt", chunks, keep: false });
-  };
   const path = "uploads/a.txt";
-  const deeds = [
-    ...[() => put("one"), () => put("two"), () => yard.engine.restoreFile(row, { path, seq: 1 })],
-    ...[() => yard.engine.removeFile(row, path), () => yard.engine.emptyFolder(row, "uploads")],
-  ];
   const used: number[] = [];
-  for (const deed of deeds) {
+  for (const deed of deedsOf(yard, row, path)) {
     now += 1_000;
     await must<unknown>(deed());
     used.push((await must(yard.log.find(localOwner, row.id))).updatedAt);
@@ -77,3 +99,42 @@ test("whoever puts a file there, takes it away, has it back or empties a folder 
     ],
   );
 });
+
+test("whoever changes a file and cannot be written down in the ledger hears that, and not that all is well [W12][Q2]", async () => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    append: async (batch) => (isFull ? failure("storage_full", {}) : storage.append(batch)),
+  });
+  await using yard = await startYard({ wrapStorage, isOneProcess: true });
+  const row = await yard.start("c");
+  const deeds = deedsOf(yard, row, "uploads/a.txt");
+  await must<unknown>(deeds[0]());
+  await must<unknown>(deeds[1]());
+  isFull = true;
+  const told: string[] = [];
+  for (const deed of deeds) {
+    const done = await deed();
+    told.push(done.ok ? "done" : done.failure.code);
+  }
+  isFull = false;
+  assert.deepEqual(told, Array(deeds.length).fill("storage_full"));
+  assert.equal((await yard.engine.fileHistory(row, { path: "uploads/a.txt", limit: 10 })).length, 2);
+});
+
+/** All that a person does to a file: two uploads, the first one back, away with it, and with all others. */
+function deedsOf({ engine }: TestYard, row: ConversationRow, path: string) {
+  const put = (text: string) => {
+    const chunks = (async function* () {
+      yield Buffer.from(text);
+    })();
+    return engine.upload(row, { name: "a.txt", chunks, keep: false });
+  };
+  return [
+    () => put("one"),
+    () => put("two"),
+    () => engine.restoreFile(row, { path, seq: 1 }),
+    () => engine.removeFile(row, path),
+    () => engine.emptyFolder(row, "uploads"),
+  ] as const;
+}

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Storage } from "../../src/storage/storage.ts";
 import { modelServer, says } from "../world/model-server.ts";
+import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("a message longer than the window that is taken back in the moment it is taken up is gone, and no model is asked about it [L7][Z2]", async () => {
@@ -30,4 +31,25 @@ test("a message longer than the window that is taken back in the moment it is ta
   await tried.promise;
   const { events } = await yard.whenAtRest(id);
   assert.deepEqual([events.map(({ type }) => type), model.asked.length], [["message.user", "message.withdrawn"], 0]);
+});
+
+test("a conversation is forgotten when its programs have ended, and only then is temp/ empty: what they still wrote goes with it [L9][X1]", async () => {
+  const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { openSandbox } = sandboxOver(playedProvider());
+  const reset = () => {
+    asked.resolve();
+    return ended.promise;
+  };
+  await using yard = await startYard({
+    isOneProcess: true,
+    openSandbox: (parts) => ({ ...openSandbox(parts), reset }),
+  });
+  const row = await yard.start("c");
+  const files = yard.engine.files(row);
+  const done = yard.engine.reset(row);
+  await asked.promise;
+  await must(files.write("temp/late.txt", "written by a program at its end"));
+  ended.resolve();
+  await must(done);
+  assert.equal((await files.read("temp/late.txt")).ok, false);
 });
