@@ -10,7 +10,7 @@ import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
 import { a, b, c, listening, severalStorages } from "./several-storages.ts";
-import { alice, codeOf, facts, makeConversation, morning, unwrap } from "./storage-place.ts";
+import { alice, bob, codeOf, facts, makeConversation, morning, unwrap } from "./storage-place.ts";
 
 const skip = cannotStore;
 let server: PostgresServer;
@@ -214,8 +214,9 @@ test("whose key or sign-in was taken away is told with the change itself, to all
     unwrap(await one.tell("ready", ""));
     return heard.length > 0;
   });
-  const signIn = { owner: alice, at: 0, endsAt: 1 };
-  for (const kind of ["cookie", "link"] as const) unwrap(await one.putSignIn({ ...signIn, kind, hash: kind }));
+  // A link that is used up ends nothing: whose it is, is told of nothing.
+  for (const [kind, owner] of [["cookie", alice] as const, ["link", bob] as const])
+    unwrap(await one.putSignIn({ owner, kind, hash: kind, at: 0, endsAt: 1 }));
   const key = { id: "k", owner: alice, name: "", hash: "h", shown: "", scopes: [], at: 0 };
   unwrap(await one.putKey({ ...key, usedAt: undefined, endsAt: undefined }));
   heard.length = 0;

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { z } from "zod";
+import { ok } from "../../src/base/result.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { defineTool } from "../../src/tools/tools.ts";
 import { lastOf } from "../world/company.ts";
 import { say, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
@@ -41,4 +44,39 @@ test("what somebody says in the moment in which a rule answers costs nothing: th
   const events = await yard.events(id);
   assert.deepEqual([all(events, "decision.made").map(({ by }) => by), model.asked.length], [["local", "rule"], 5]);
   assert.equal(readFileSync(marks, "utf8").trim().split("\n").length, 2);
+});
+
+test("an answer that comes in the moment in which a call looks for it is found, and the call goes on [H3][L7]", async () => {
+  let answer: (() => Promise<unknown>) | undefined;
+  let isAsked = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async append(batch) {
+      const stored = await storage.append(batch);
+      isAsked ||= batch.events.some(({ type }) => type === "decision.asked");
+      return stored;
+    },
+    async read(number, range) {
+      const events = await storage.read(number, range);
+      // Others read along: a stream so many at a time, and the whole log from its beginning.
+      const isTheCall = isAsked && range.after > 0 && range.upTo === undefined;
+      const answering = isTheCall ? answer : undefined;
+      if (isTheCall) answer = undefined;
+      await answering?.();
+      return events;
+    },
+  });
+  const asking = defineTool({
+    ...{ name: "book", description: "Books a table.", class: "unsafe", input: z.strictObject({}) },
+    async run(_, { askForm }) {
+      const { action } = await askForm({ question: "For how many?", fields: [] });
+      return ok({ text: action });
+    },
+  });
+  await using model = await modelServer([calls(["book", {}]), says("booked")]);
+  await using yard = await startYard({ model, tools: [asking], wrapStorage, isOneProcess: true });
+  answer = async () => say(yard, (await waitingIn(yard, "c"))[0], { verdict: "answer", answer: "" });
+  await yard.start("c");
+  const { events } = await yard.ask("a table", { conversation: "c" });
+  assert.deepEqual(all(events, "call.finished").map(({ text }) => text), ["accept"]);
 });
