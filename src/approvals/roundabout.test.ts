@@ -78,6 +78,17 @@ shell("a script that is run while it is being written asks [H1]", "run_unseen", 
   "{ echo 'rm -rf outputs' > temp/x.sh; } > temp/x.sh; bash temp/x.sh",
 ]);
 
+shell(
+  "a script is all that was written to its end, by whatever stream, and only what came last in its place [H1]",
+  "delete",
+  [
+    "echo 'rm -rf outputs' > temp/x.sh; echo pwd >> temp/x.sh; sh temp/x.sh",
+    "echo 'rm -rf outputs' > temp/x.sh; echo pwd &>> temp/x.sh; sh temp/x.sh",
+    "echo pwd > temp/x.sh; echo 'rm -rf outputs' &>> temp/x.sh; sh temp/x.sh",
+    "echo pwd > temp/x.sh; echo 'rm -rf outputs' &> temp/x.sh; sh temp/x.sh",
+  ],
+);
+
 shell("logs, errors and locks that a command writes, and scripts of plain text, do not ask [H1]", "", [
   "exec > temp/log.txt; echo hi; ls",
   "exec > temp/log.txt 2>&1; bash temp/run.sh; cat temp/log.txt",

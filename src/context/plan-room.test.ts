@@ -101,6 +101,7 @@ test("without a summary of a model, what was summed up before stays, and everyth
   const { summary, messages } = talk.history;
   assert.deepEqual([second.strategy, summary?.text], ["fallback", "## 1. As it was"]);
   assert.equal(summary?.leftOut, 80 + 1 - messages.length);
+  assert.ok(second.summary.includes(forModels.compact.leftOut(80 + 1 - messages.length, false)), second.summary);
 });
 
 test("a short conversation is left alone when somebody asks for room [Z2]", () => {

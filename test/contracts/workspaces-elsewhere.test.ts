@@ -184,7 +184,7 @@ test("a conversation that a caller left ends after its time, an hour at least; o
 
 test("a backup holds what was moved to the trash, and what came back from it, while it was made [Q3][W10]", async (t) => {
   const ground = await openGround(t);
-  const { workspaces, clock, path } = ground;
+  const { workspaces, clock } = ground;
   const rows: Record<string, ConversationRow> = {};
   for (const id of ["first", "goes", "returns"]) rows[id] = await ground.start(id);
   for (const [id, row] of Object.entries(rows)) await write(workspaces.ofConversation(row), "outputs/a", id);
@@ -192,6 +192,40 @@ test("a backup holds what was moved to the trash, and what came back from it, wh
   clock.move(8 * dayMs);
   await workspaces.clean({ ...week, conversation: rows.returns?.number });
   const [item] = await workspaces.trash(alice);
+  const backup = openBackup(ground);
+  // The packer waits for its reader within the large file: the folders have been listed, and only the first is taken.
+  await backup.take((piece) => piece.includes("workspace/first/outputs/large"));
+  assert.equal((await workspaces.clean({ ...week, conversation: rows.goes?.number })).workspaces, 1);
+  unwrap(await workspaces.restore(alice, item?.id ?? ""));
+  const files = await backup.files();
+  const [gone] = await workspaces.trash(alice);
+  assert.deepEqual(files.filter((file) => file.endsWith("outputs/a")).sort(), [
+    `trash/${gone?.id}/outputs/a`,
+    "workspace/first/outputs/a",
+    "workspace/returns/outputs/a",
+  ]);
+});
+
+test("a backup holds the files of a task that came back from the trash after those of tasks were taken [Q3][W10][W2]", async (t) => {
+  const ground = await openGround(t);
+  const { workspaces, clock } = ground;
+  const conversation = await ground.start("c");
+  for (const agent of ["first", "returns"]) {
+    unwrap(await workspaces.assignTask(conversation, { agent, parent: "root" }));
+    await write(unwrap(await workspaces.taskOf(conversation, agent)), "a", agent);
+    clock.move(8 * dayMs);
+  }
+  await workspaces.clean(week);
+  const items = await workspaces.trash(alice);
+  await write(unwrap(await workspaces.taskOf(conversation, "first")), "large", "x".repeat(2_000_000));
+  const backup = openBackup(ground);
+  await backup.take((piece) => piece.includes("workspaces/first/large"));
+  unwrap(await workspaces.restore(alice, items.find(({ task }) => task === "returns")?.id ?? ""));
+  assert.ok((await backup.files()).includes("workspaces/returns/a"));
+});
+
+/** A backup that is taken piece by piece. */
+function openBackup({ workspaces, path }: Ground) {
   const backup = workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: false });
   const pieces: Uint8Array[] = [];
   const take = async (isEnough: (piece: Buffer) => boolean) => {
@@ -200,24 +234,21 @@ test("a backup holds what was moved to the trash, and what came back from it, wh
       if (isEnough(Buffer.from(next.value))) return;
     }
   };
-  // The packer waits for its reader within the large file: the folders have been listed, and only the first is taken.
-  await take((piece) => piece.includes("workspace/first/outputs/large"));
-  assert.equal((await workspaces.clean({ ...week, conversation: rows.goes?.number })).workspaces, 1);
-  unwrap(await workspaces.restore(alice, item?.id ?? ""));
-  await take(() => false);
-  writeFileSync(path("b.tar"), Buffer.concat(pieces));
-  const files: string[] = [];
-  const read = await readArchive(path("b.tar"), {
-    take: async (listed) => void (listed.type === "file" && files.push(listed.path)),
-  });
-  const [gone] = await workspaces.trash(alice);
-  assert.ok(read.ok);
-  assert.deepEqual(files.filter((file) => file.endsWith("outputs/a")).sort(), [
-    `trash/${gone?.id}/outputs/a`,
-    "workspace/first/outputs/a",
-    "workspace/returns/outputs/a",
-  ]);
-});
+  return {
+    take,
+    /** Takes the rest; answers all files that are in it. */
+    async files() {
+      await take(() => false);
+      writeFileSync(path("b.tar"), Buffer.concat(pieces));
+      const files: string[] = [];
+      const read = await readArchive(path("b.tar"), {
+        take: async (listed) => void (listed.type === "file" && files.push(listed.path)),
+      });
+      assert.ok(read.ok);
+      return files;
+    },
+  };
+}
 
 async function callers({ storage, workspaces, clock }: Ground, id: string, { isPassing }: { isPassing: boolean }) {
   const wanted = { owner: alice, id: idOf(id), at: clock.now(), events: [], origin: "program", isPassing } as const;

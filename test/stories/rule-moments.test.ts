@@ -78,5 +78,8 @@ test("an answer that comes in the moment in which a call looks for it is found, 
   answer = async () => say(yard, (await waitingIn(yard, "c"))[0], { verdict: "answer", answer: "" });
   await yard.start("c");
   const { events } = await yard.ask("a table", { conversation: "c" });
-  assert.deepEqual(all(events, "call.finished").map(({ text }) => text), ["accept"]);
+  assert.deepEqual(
+    all(events, "call.finished").map(({ text }) => text),
+    ["accept"],
+  );
 });
