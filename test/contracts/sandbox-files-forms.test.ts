@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { readdirSync, readlinkSync } from "node:fs";
 import { test } from "node:test";
 import { zipSync } from "fflate";
-import { systemCodeOrThrow } from "../../src/base/fault.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
+import { openFiles } from "../world/open-files.ts";
 import { formOf, openFileDoor, refusal, session } from "./sandbox-files.ts";
 
 const csv = (name: string, text = "a,b\n1,2\n") => new File([text], name, { type: "text/csv" });
@@ -28,7 +27,7 @@ test("a form names its user where nothing else does, and what may not be written
 
 test("nothing of a form stays open, whether it was stored, unpacked or refused [F4][Q2]", async () => {
   await using door = await openFileDoor();
-  const open = () => readdirSync("/proc/self/fd").filter((fd) => linkOf(fd).startsWith(door.yard.data)).length;
+  const open = () => openFiles().filter((path) => path.startsWith(door.yard.data)).length;
   const zip = new File([Buffer.from(zipSync({ "a.csv": Buffer.from("a,b\n") }))], "a.zip");
   // The file comes first: all of it is kept until it is known where it goes.
   const before = open();
@@ -41,12 +40,3 @@ test("nothing of a form stays open, whether it was stored, unpacked or refused [
   const listed = await door.call("GET", `/sessions/${session}/files?conversation_id=c1`);
   assert.deepEqual(listed.json.files, ["a.csv"]);
 });
-
-function linkOf(fd: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch (error) {
-    systemCodeOrThrow(error);
-    return "";
-  }
-}

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { systemCodeOrThrow } from "../../src/base/fault.ts";
 import { socketFetch } from "../../src/client/socket-fetch.ts";
 import { listen, openPeerDoor } from "../../src/http/http.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
@@ -15,6 +14,7 @@ import { Problem } from "../../src/protocol/resources.ts";
 import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
+import { openFiles } from "../world/open-files.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { type OneOfTwo, startTwo } from "../world/two-yards.ts";
 import { must } from "../world/yard.ts";
@@ -305,7 +305,7 @@ test("a form whose home cannot be found out is refused, and nothing of it stays 
   // Of its own: other tests share the process.
   const folder = realpathSync(dirname(two.one.config.paths.filesDir));
   const isKept = (link: string) => link.startsWith(folder) && /staging.*deleted/.test(link);
-  const kept = () => readdirSync("/proc/self/fd").filter((fd) => isKept(linkOf(fd))).length;
+  const kept = () => openFiles().filter(isKept).length;
   for (const where of ["conversation", "home"] as const) {
     const form = new FormData();
     form.set("file", new File(["x".repeat(100_000)], "a.txt"));
@@ -320,12 +320,3 @@ test("a form whose home cannot be found out is refused, and nothing of it stays 
     assert.deepEqual([refused.status, code, kept()], [503, "storage_busy", 0], where);
   }
 });
-
-function linkOf(fd: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch (error) {
-    systemCodeOrThrow(error);
-    return "";
-  }
-}

@@ -53,7 +53,7 @@ test("when guests are ended, those that are just starting are ended too, and non
     return ok({ ...guest, close: (why: string) => Promise.all([guest.close(why), slow.promise]).then(() => {}) });
   });
   await kept.open(wanted("open"));
-  const opening = [kept.open(wanted("late")), kept.open(wanted("broken")).catch(() => undefined)];
+  const opening = [kept.open(wanted("late")), assert.rejects(kept.open(wanted("broken")), /a mistake/)];
   let isOver = false;
   const closing = kept.close().then(() => {
     isOver = true;
