@@ -73,8 +73,9 @@ It goes to your parent, which knows nothing of your steps. Write so that it stan
       terminated: "was stopped",
     }[outcome];
     const words = [said.trim(), why].filter((part) => part !== "").join("\n") || "It said nothing.";
-    const files =
-      folder === undefined ? "" : `\nIts files are in ${folder}/${leftOut === 0 ? "" : `; ${leftOut} were left out`}.`;
+    const missing = leftOut === 0 ? "" : `; ${leftOut} ${leftOut === 1 ? "was" : "were"} left out`;
+    const none = leftOut === 0 ? "" : `\nOf its files none could be taken${missing}.`;
+    const files = folder === undefined ? none : `\nIts files are in ${folder}/${missing}.`;
     return `[The agent ${name} (${id}) ${how}]\n${words}${files}`;
   },
   noAnswer: (names: string) =>

@@ -15,12 +15,15 @@ export function wordsOf(text: string): string {
 }
 
 type Mail = { readonly id: string; readonly to: string; readonly words: string };
+type Sender = Pick<Run, "agent" | "history"> & {
+  readonly tenure: { readonly runs: ReadonlyMap<string, Pick<Run, "history">> };
+};
 
 /**
  * What is done in place of delivering a mail that would close a circle: its sender is refused it, and the other one is
  * told. Both end by that; see `endsInCircle`. Undefined where there is none.
  */
-export function closedCircle(run: Run, { id, to, words }: Mail): AgentDone | undefined {
+export function closedCircle(run: Sender, { id, to, words }: Mail): AgentDone | undefined {
   const { agent = "root", history, tenure } = run;
   const other = tenure.runs.get(to)?.history;
   if (other === undefined) return undefined;
