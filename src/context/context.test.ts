@@ -35,6 +35,8 @@ test("what every request starts with is set once, and anew where something of it
   const replaced = { own: { instructions: other }, functions: [draw] };
   assert.deepEqual(setNow(begun({ own }), replaced), ["instructions_changed", undefined, 5_000]);
   const handed = { role: "writer", prompt: "You write." };
+  const { event } = begun(handed);
+  assert.equal(event.type === "recipe.set" && event.cause, "start");
   assert.deepEqual(setNow(plain, handed), ["hand_off", "writer", 5_000]);
   assert.deepEqual(setNow(begun(handed), {}), ["hand_back", undefined, 5_000]);
   assert.deepEqual(setNow(begun(handed), { ...handed, functions: [draw] }), ["tools_changed", "writer", 5_000]);

@@ -14,5 +14,5 @@ export function isInstruction(text: string): boolean {
 /** The lines of a longer text that sound like instructions. */
 export function instructionsIn(text: string): string[] {
   const lines = text.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "" && isInstruction(line));
+  return lines.filter((line) => isInstruction(line));
 }

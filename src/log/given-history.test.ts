@@ -85,6 +85,40 @@ test("what was told before stands in messages that are not sent: in such a turn 
   assert.deepEqual(toldIn([...begun, memory, answer(1, []), end]), ["date"]);
 });
 
+test("what was shown before is not known in such a turn; afterwards it is again, but for what was shown since [C1][F2]", () => {
+  const shown = (path: string, hash: string): NewEvent => ({ type: "file.known", path, hash });
+  const knownIn = (events: readonly NewEvent[]) => {
+    const { known, unread } = foldHistory(numbered(events));
+    return [known, unread].map((entries) => Object.fromEntries([...entries].map(([key, { hash }]) => [key, hash])));
+  };
+  const [said, started, ...rest] = first;
+  assert.ok(said !== undefined && started !== undefined);
+  const before = [said, started, shown("old", "h1"), shown("both", "h1"), ...rest, shown("not read yet", "h2")];
+  const turn = [...before, ...turnWith(given), step(1), shown("new", "h3"), shown("both", "h4")];
+  assert.deepEqual(knownIn(before), [{ ":old": "h1", ":both": "h1" }, { ":not read yet": "h2" }]);
+  assert.deepEqual(knownIn([...turn, step(2)]), [{ ":new": "h3", ":both": "h4" }, {}]);
+  assert.deepEqual(knownIn([...turn, step(2), end]), [
+    { ":old": "h1", ":both": "h4", ":new": "h3" },
+    { ":not read yet": "h2" },
+  ]);
+});
+
+test("in such a turn nothing counts as counted or selected before, and of what was given only people's own words are theirs [C1][Z1][R1]", () => {
+  const selected = { root: "/workspace/c/", session: "sess-1", files: ["a.txt"] };
+  const talk = first.map((event) => (event.type === "message.user" ? { ...event, selected } : event));
+  const { selected: before } = foldHistory(numbered(talk));
+  const {
+    counted,
+    selected: inside,
+    said,
+  } = foldHistory(numbered([...talk, ...turnWith([{ role: "user", text: "look: a page", own: 5 }])]));
+  assert.deepEqual([before.length, counted, inside], [1, undefined, []]);
+  assert.deepEqual(
+    said.map(({ text }) => text),
+    ["look:", "now"],
+  );
+});
+
 test("room that is made in such a turn takes nothing from the stored history [C1][Z3]", () => {
   const room = { strategy: "compact", summary: "in short", messagesBefore: 4, messagesAfter: 2 };
   const turn = [...first, ...turnWith(given)];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
-import { foldHistory } from "./history.ts";
+import { foldHistory, foldTree } from "./history.ts";
 import { knownHash } from "./known.ts";
 
 test("an agent knows what it has read, written or got with a message, and nothing that others put there [F2]", () => {
@@ -77,6 +77,7 @@ test("what a program did to a file is not known to who ran it, unless the progra
     { type: "file.known", path: "old", hash: "h1" },
     { type: "file.known", path: "touched", hash: "h1" },
     { type: "file.known", path: "removed", hash: "h1" },
+    { type: "file.known", path: "grown", hash: "h1" },
     step(1),
     program("never seen", "h2", "h1"),
     program("made", "h1"),
@@ -85,6 +86,8 @@ test("what a program did to a file is not known to who ran it, unless the progra
     program("read", "h2", "h1"),
     program("old", "h3", "h2"),
     program("touched", "h1", "h1"),
+    { type: "file.changed", path: "removed", by: "tool", program: true, before: { hash: "h1", bytes: 1, mode: 0o644 } },
+    { ...program("grown", "", "h1"), after: { bytes: 9, mode: 0o644 } } as NewEvent,
     { type: "file.changed", path: "too large", by: "tool", program: true, after: { bytes: 9, mode: 0o644 } },
     step(2),
   );
@@ -113,7 +116,8 @@ test("what was left out of the messages to make room is not known any more [F2][
   const left = { ":read again in part": "h1", ":edited": "h2", ":new": "h1 whole" };
   assert.deepEqual(knownAfter(...events, leftOut, step(2)), left);
   assert.deepEqual(knownAfter(...events, step(2), leftOut), left);
-  assert.deepEqual(knownAfter(...events, { ...leftOut, upTo: started.length + events.length }, step(2)), {});
+  const newest = events.length;
+  assert.deepEqual(knownAfter(...events, { ...leftOut, upTo: newest }, step(2)), {}, "up to the last one, it as well");
 });
 
 test("after undo nobody knows what the turn wrote, and what was known and is there again stays known [W12][F2]", () => {
@@ -135,6 +139,44 @@ test("after undo nobody knows what the turn wrote, and what was known and is the
     { type: "file.changed", path: "outputs/removed.md", by: "undo" },
   );
   assert.deepEqual(known, { ":outputs/a.md": "h1 whole", ":outputs/b.md": "h1 whole" });
+});
+
+test("what came with a message stays known when only the next one is shortened [F2][Z2]", () => {
+  const attached = (path: string) => [{ path, name: path, type: "csv", bytes: 3, hash: "h1" }];
+  const [, begun] = started;
+  assert.ok(begun !== undefined);
+  const known = knownAfter(
+    { type: "message.user", id: "a", text: "go", mode: "queue", files: attached("a.csv") },
+    begun,
+    { type: "message.user", id: "b", text: "and this", mode: "steer", files: attached("b.csv") },
+    { ...step(1), joined: ["b"] } as NewEvent,
+    {
+      ...{ type: "compacted", turn: 1, strategy: "trim", upTo: 0, summary: "", messagesBefore: 2, messagesAfter: 2 },
+      trims: [{ seq: 4, text: "short" }],
+    },
+  );
+  assert.deepEqual(known, { ":a.csv": "h1 whole" });
+});
+
+test("what was shown and not read yet is not known either when undo has given back another content [W12][F2]", () => {
+  const read = (path: string): NewEvent => ({ type: "file.known", path, hash: "h1" });
+  const back = [changed("other", "undo", "h0"), changed("same", "undo", "h1")];
+  assert.deepEqual(knownAfter(...started, step(1), read("other"), read("same"), ...back, step(2)), {
+    ":same": "h1 whole",
+  });
+});
+
+test("an agent knows what it wrote itself, and the main agent does not by that [F2][A2]", () => {
+  const { root, agents } = foldTree(
+    numbered([
+      ...started,
+      { type: "agent.spawned", id: "w", mode: "worker", role: "writer", brief: "write" },
+      { ...changed("outputs/a.md", "tool", "h1"), agent: "w" } as NewEvent,
+    ]),
+  );
+  const worker = agents.get("w") ?? assert.fail();
+  const file = { agent: "w", path: "outputs/a.md" };
+  assert.deepEqual([knownHash(worker, file, "whole"), root.known.size], ["h1", 0]);
 });
 
 test("whoever wants all of a file to be known does not get by with a part [F2]", () => {
