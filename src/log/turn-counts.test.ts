@@ -78,3 +78,16 @@ test("an agent's first decision follows the last one that was made before it, an
   for (const event of events) applyToTree(tree, event);
   assert.deepEqual([tree.agents.get("t")?.lastDecision, tree.root.workedAt], ["last", 8]);
 });
+
+test("images of a given history count, mail is no work, and what is left out a second time is counted once [C1][A1][Z2]", () => {
+  const instead = [{ role: "user", text: "look", images: [{ mime: "image/png", base64: "AA==" }] }];
+  assert.equal(foldHistory(numbered([said("a", { instead }), started])).turn?.hasImages, true);
+  const calls = [{ id: "x", name: "send_message", arguments: "{}" }];
+  const mailed = after(step(1), Object.assign(answer(1, []), { calls }), {
+    ...{ type: "call.finished", call: "x", outcome: "ok", text: "" },
+  });
+  assert.equal(mailed.workedAt, 1, "the user's message was the last");
+  const short = (upTo: number): NewEvent => ({ type: "compacted", turn: 1, ...compacted, upTo, summary: "in short" });
+  const twice = after(step(1), answer(1, []), short(2), step(2), answer(2, []), short(4));
+  assert.deepEqual([twice.summary?.leftOut, twice.messages.length], [2, 2]);
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -51,4 +52,47 @@ test("who looks at the agents of a conversation sees what each was asked and ans
       ...{ steps: 2, tokens: { input: 1_300, output: 9 } },
     },
   ]);
+});
+
+test("who looks at the agents of a conversation sees for whom each works, what it was made for and when, with whose files, and who waits for a person [A1][A2][W2]", async () => {
+  let now = 1_000;
+  await using yard = await startYard({ isOneProcess: true, clock: { ...systemClock, now: () => now } });
+  const row = await yard.start("c");
+  now = 2_000;
+  const made = (id: string, mode: "task" | "worker", agent?: string): NewEvent => ({
+    ...{ type: "agent.spawned", id, mode, role: `role of ${id}`, name: id, brief: `${id} it` },
+    ...(agent === undefined ? {} : { agent }),
+  });
+  const asks = { turn: 1, id: "d", call: "x", kind: "question", tool: "ask_human", question: "Well?" } as const;
+  const calls = [{ id: "x", name: "ask_human", arguments: '{"question":"Well?"}' }];
+  const usage = { input: 1, output: 1 };
+  await must(
+    yard.log.append(row.number, [
+      { type: "message.user", id: "m1", text: "go", mode: "queue" },
+      { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
+      ...[made("task", "task"), made("below", "worker", "task"), made("worker", "worker")],
+      { type: "turn.started", agent: "below", turn: 1, message: "below-brief", epoch: 1 },
+      { type: "step.started", agent: "below", turn: 1, step: 1, ...sent },
+      { type: "message.assistant", agent: "below", turn: 1, step: 1, text: "", ...written, usage, calls },
+      { type: "decision.asked", agent: "below", ...asks },
+    ]),
+  );
+  const agents = await yard.engine.agentTree(row);
+  assert.deepEqual(
+    agents.map(({ id, parent, mode, brief, workspace, madeAt }) => [id, parent, mode, brief, workspace, madeAt]),
+    [
+      ["root", null, "main", "", null, 1_000],
+      ["task", "root", "task", "task it", "task", 2_000],
+      ["below", "task", "worker", "below it", "task", 2_000],
+      ["worker", "root", "worker", "worker it", null, 2_000],
+    ],
+  );
+  assert.deepEqual(
+    agents.slice(1).map(({ role, state }) => [role, state]),
+    [
+      ["role of task", "working"],
+      ["role of below", "waiting_person"],
+      ["role of worker", "working"],
+    ],
+  );
 });

@@ -51,6 +51,18 @@ test("when the disk is full while agents work, they end with the turn, those bel
     ["worker", "terminated"],
     ["task", "terminated"],
   ]);
+  const agents = all(events, "agent.ended").map(({ id, agent }) => ({ id, by: agent }));
+  assert.deepEqual(
+    agents.map(({ by }) => by),
+    [agents[1]?.id, undefined],
+    "each to whoever made it",
+  );
+  const turns = all(events, "turn.finished").map(({ agent, outcome }) => [agent, outcome]);
+  assert.deepEqual(turns, [
+    [agents[0]?.id, "failed"],
+    [agents[1]?.id, "failed"],
+    [undefined, "failed"],
+  ]);
   assert.equal((await yard.ask("again", { conversation })).answer, "fine");
 });
 
