@@ -3,8 +3,7 @@ import { ok, type Result } from "../base/result.ts";
 import type { History } from "../log/log.ts";
 import { type LogEvent, type NewEvent, ofAgent } from "../protocol/events.ts";
 import type { ConversationRow, SideRows, StorageFailure } from "../storage/storage.ts";
-import type { Parts } from "./parts.ts";
-import type { Tenure } from "./tenure.ts";
+import type { Tenure, TenureParts } from "./tenure.ts";
 
 /**
  * One agent of a conversation that this process has: its history, and the events that are about to be stored. Staged
@@ -26,7 +25,7 @@ export class Run {
   readonly expected = new Map<string, Extract<NewEvent, { type: "agent.spawned" }>>();
   /** The process before this one ended while it was at work, and nobody has noted that yet. */
   wasAbandoned = false;
-  readonly #parts: Parts;
+  readonly #parts: TenureParts;
   #history: History;
   /** The log as far as the history has what reaches it. */
   #committedHead: number;
@@ -36,7 +35,7 @@ export class Run {
   #controller = new AbortController();
   #wakeForeign: (() => void) | undefined;
 
-  constructor(parts: Parts, tenure: Tenure, history: History) {
+  constructor(parts: TenureParts, tenure: Tenure, history: History) {
     this.#parts = parts;
     this.tenure = tenure;
     this.agent = history.self?.id;

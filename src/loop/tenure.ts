@@ -10,9 +10,15 @@ import { Run } from "./run.ts";
 /** Settings that a person has just changed hold within this time. */
 const lookAgainMs = 1_000;
 
+/** What keeping a conversation takes. */
+export type TenureParts = Pick<
+  Parts,
+  "log" | "storage" | "homes" | "gates" | "clock" | "logger" | "limits" | "beforeTurn"
+> & { readonly workspaces: Pick<Parts["workspaces"], "agentRow"> };
+
 /** Takes up a conversation: claims its lease and folds its log. `fenced` while another server has it. */
 export async function openTenure(
-  parts: Parts,
+  parts: TenureParts,
   conversation: ConversationRow,
   holder: string,
 ): Promise<Result<Tenure, StorageFailure>> {
@@ -50,7 +56,7 @@ export class Tenure {
   /** By agent, the main one (`root`) first. */
   readonly runs = new Map<string, Run>();
   readonly root: Run;
-  readonly #parts: Parts;
+  readonly #parts: TenureParts;
   readonly #holder: string;
   readonly #unlisten: () => void;
   /** The log as far as everything in it was told to whom it reaches, what of it lies beyond that and is ours, and its end. */
@@ -67,7 +73,7 @@ export class Tenure {
   #onNews: (() => void) | undefined;
   #looked: { readonly at: number; readonly end: Promise<void> } | undefined;
 
-  constructor(parts: Parts, { conversation, tree, holder, epoch, wasAbandoned }: TenureStart) {
+  constructor(parts: TenureParts, { conversation, tree, holder, epoch, wasAbandoned }: TenureStart) {
     this.#parts = parts;
     this.conversation = conversation;
     this.epoch = epoch;
