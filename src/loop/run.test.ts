@@ -72,7 +72,7 @@ test("with several agents at work an exact commit passes beside their mail, thei
     [cancelled(undefined), "log_moved"],
   ];
   for (const [event, expected] of cases) {
-    const { tenure, log, number, others } = await keepOne(t, { before });
+    const { tenure, log, number, others } = await keepOne(t, { wrap: slowly, before });
     const { root } = tenure;
     root.stage({ type: "agent.mailed", to: "w1", id: "mail-9", text: "go on" });
     await others(event);
@@ -86,9 +86,11 @@ test("with several agents at work an exact commit passes beside their mail, thei
 test("each agent hears what reaches it, once, and has its history as the log has it; the author does not hear itself [A2][L2]", async (t) => {
   const { tenure, log, number, agent, others } = await keepOne(t, { before: [said("m1"), started, spawned("w1")] });
   const { root } = tenure;
+  root.hasNews = false;
   root.stage(spawned("w2"));
   root.stage(mailed("mail-1", "w1"));
   await root.commit();
+  assert.deepEqual([root.hasNews, agent("w2").committedHead], [false, root.committedHead]);
   await others(mailed("mail-2", "w2"));
   await agent("w1").catchUp();
   await agent("w2").catchUp();
@@ -173,6 +175,9 @@ test("a person's stop reaches the agent that it names, which can be ended after 
   await others(cancelled("w1"));
   await tenure.tellUpTo(tenure.knownHead);
   assert.deepEqual(reasons(), [undefined, undefined, undefined]);
+  await others(cancelled("w2"));
+  await tenure.tellUpTo(tenure.knownHead);
+  assert.deepEqual(reasons(), [undefined, undefined, "cancel"]);
   tenure.close();
   agent("w2").goOn();
   assert.deepEqual(reasons(), ["closing", "closing", "closing"]);
@@ -227,27 +232,28 @@ test("what cannot be stored stops all agents, counts as never done, and leaves w
   await tenure.release();
 });
 
-test("with the event that makes an agent it is stored whose files it has; one who only takes over the user needs none [A1][W3]", async (t) => {
-  const rows: unknown[] = [];
+test("with the event that makes an agent it is stored whose files it has, beside all else; one who only takes over the user needs none [A1][W3]", async (t) => {
+  const sides: unknown[] = [];
   const wrap = (real: Storage): Storage => ({
     ...real,
     append(batch) {
-      rows.push(batch.with?.agents?.map(({ id, parent }) => [id, parent]));
+      sides.push(batch.with);
       return real.append(batch);
     },
   });
   const { tenure, agent } = await keepOne(t, { wrap, before: [said("m1"), started, spawned("w1")] });
-  rows.length = 0;
+  sides.length = 0;
   agent("w1").stage(spawned("w2"));
   await agent("w1").commit();
+  tenure.root.stage({ type: "agent.spawned", id: "t1", mode: "task", role: "writer", brief: "write" });
+  await tenure.root.commit({ received: "r1" });
   tenure.root.stage({ type: "agent.spawned", id: "h", mode: "handoff", role: "other", brief: "go on" });
   await tenure.root.commit();
-  assert.deepEqual(
-    [rows, [...tenure.runs.keys()]],
-    [
-      [[["w2", "w1"]], undefined],
-      ["root", "w1", "w2"],
-    ],
-  );
+  assert.deepEqual(sides, [
+    { agents: [{ id: "w2", parent: "w1", folder: undefined }] },
+    { received: "r1", agents: [{ id: "t1", parent: "root", folder: "t1" }] },
+    undefined,
+  ]);
+  assert.deepEqual([...tenure.runs.keys()], ["root", "w1", "w2", "t1"]);
   await tenure.release();
 });

@@ -45,7 +45,9 @@ export async function keepOne(
       error: (message, facts) => warned.push([message, facts]),
     },
     beforeTurn: async () => void looks.push(clock.monotonic()),
-    workspaces: { agentRow: ({ agent, parent }) => ({ id: agent, parent, folder: undefined }) },
+    workspaces: {
+      agentRow: ({ agent, parent, isTask }) => ({ id: agent, parent, folder: isTask ? agent : undefined }),
+    },
   };
   /** As a person does it, or another server. */
   const others = async (...events: NewEvent[]) => {
