@@ -62,7 +62,7 @@ test("what others write while an append is on its way is told when that is answe
   const met: Parameters<typeof around>[0] = {};
   const kept = await keepOne(t, { wrap: around(met), before: [said("m1"), started, spawned("w1")] });
   const { tenure, agent, others } = kept;
-  met.before = () => others(mailed("mail-1", "w1"));
+  met.after = () => others(mailed("mail-1", "w1"));
   agent("w1").hasNews = false;
   const heard = agent("w1").nextForeign();
   tenure.root.stage({ type: "turn.finished", turn: 1, outcome: "done" });
