@@ -97,6 +97,18 @@ test("who finds that the log was rewound before its own events, or while it rest
   await tenure.release();
 });
 
+test("that a part of the log no longer counts is told to all agents, and what is one agent's only to that one [A2][L9]", async (t) => {
+  const { tenure, others } = await keepOne(t, { before: [said("m1"), started, spawned("w1"), spawned("w2")] });
+  const heard = async (event: NewEvent) => {
+    for (const run of tenure.runs.values()) run.hasNews = false;
+    await tenure.tellUpTo(await others(event));
+    return [...tenure.runs.values()].map(({ hasNews }) => hasNews);
+  };
+  assert.deepEqual(await heard(mailed("mail-1", "w1", "w1")), [false, true, false]);
+  assert.deepEqual(await heard({ ...rewound, to: tenure.knownHead }), [true, true, true]);
+  await tenure.release();
+});
+
 test("the end of an agent is its parent's in the log, whoever wrote it, and then it has no run any more [A1][A2]", async (t) => {
   const before = [said("m1"), started, spawned("w1"), spawned("w2", "w1")];
   const { tenure, agent, log, number } = await keepOne(t, { before });
