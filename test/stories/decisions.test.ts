@@ -95,7 +95,7 @@ test("each decision carries who decided, the hash of what was decided on, and th
 test("a question waits, an empty answer gives the default, and one that is required is asked for again [H3]", async () => {
   await using model = await modelServer([
     calls(
-      ["ask_human", { question: "Which colour?", context: "For the roof.", default: "red" }],
+      ["ask_human", { question: "Which colour?", context: "For the roof.", default: "red", required: true }],
       ["ask_human", { question: "How many?", required: true }],
     ),
     says("thanks"),
