@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NewEvent } from "../../src/protocol/events.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { modelServer, says } from "../world/model-server.ts";
@@ -86,4 +87,36 @@ test("what a conversation keeps beside its log is there for a branch when the co
   const { conversation } = await must(yard.engine.branch(row));
   await must(yard.client.call("deleteConversation", { params: { id: row.id } }));
   assert.equal(Buffer.from((await storage.getBlob(conversation.number, hash)) ?? "").toString(), "a long result");
+});
+
+test("a branch has what joined a turn, the places that were not deleted and the limits, and is made once under its id; one that cannot be stored is told so [L9][L7][Q2]", async () => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    createConversation: async (row) => (isFull ? failure("storage_full", {}) : storage.createConversation(row)),
+  });
+  await using yard = await startYard({ wrapStorage, isOneProcess: true });
+  const row = await yard.start("c");
+  const joins: NewEvent[] = [
+    { type: "message.user", id: "s", text: "and this", mode: "steer" },
+    { type: "step.started", turn: 2, step: 2, ...sent, joined: ["s"] },
+    { type: "message.assistant", turn: 2, step: 2, text: "so be it", ...written },
+  ];
+  const saved = ["gone", "kept"].map((name): NewEvent => ({ type: "checkpoint.saved", name }));
+  const deleted: NewEvent = { type: "checkpoint.deleted", checkpoint: turnOf(1).length + 1 };
+  await must(yard.log.append(row.number, [...turnOf(1), ...saved, ...turnOf(2, ...joins), deleted, ...turnOf(3)]));
+  await must(yard.log.append(row.number, [{ type: "budget.set", limits: { steps: 7 }, by: "person" }]));
+  const shown = async (one: typeof row) => {
+    const { by, set } = await yard.engine.budget(one);
+    const texts = (await yard.log.history(one.number)).messages.map(({ text }) => text);
+    return { texts, names: (await yard.engine.checkpoints(one)).map(({ name }) => name), by, set };
+  };
+  isFull = true;
+  const refused = await yard.engine.branch(row, undefined, "b");
+  isFull = false;
+  assert.equal(refused.ok ? "made" : refused.failure.code, "storage_full");
+  const { conversation: branch } = await must(yard.engine.branch(row, undefined, "b"));
+  const { conversation: again } = await must(yard.engine.branch(row, undefined, "b"));
+  assert.deepEqual([await shown(branch), again.number], [await shown(row), branch.number]);
+  assert.ok((await shown(branch)).texts.includes("and this"));
 });
