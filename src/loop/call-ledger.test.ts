@@ -72,3 +72,32 @@ test("what a call changes ends with the call or with whoever asked for the chang
     ["c.txt", "w1"],
   ]);
 });
+
+test("a stopped call takes nothing away, brings nothing back and empties no folder; what it brought back before is in the ledger [L6][W12]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const call = new AbortController();
+  const changes = watchChanges("c1", call.signal);
+  const files = changes.over(workspace);
+  await workspace.write("outputs/a.txt", "one");
+  const removed = await files.remove("outputs/a.txt", { key: "c1" });
+  const before = removed.ok ? removed.value.before : undefined;
+  if (before === undefined) return assert.fail("it was there");
+  assert.ok((await files.restore("outputs/a.txt", before)).ok);
+  await workspace.write("outputs/b.txt", "two");
+  call.abort();
+  const refused = [
+    await files.remove("outputs/b.txt", { signal: new AbortController().signal }),
+    await files.restore("outputs/c.txt", before),
+    await files.empty("outputs"),
+  ].map((done) => (done.ok ? "done" : done.failure.code));
+  assert.deepEqual(refused, ["write_failed", "write_failed", "write_failed"]);
+  const found = await Promise.all(
+    ["a", "b", "c"].map(async (name) => (await workspace.read(`outputs/${name}.txt`)).ok),
+  );
+  assert.deepEqual(found, [true, true, false]);
+  const lines = changes.untold([]).map((event) => event.type === "file.changed" && [event.path, event.after?.bytes]);
+  assert.deepEqual(lines, [
+    ["outputs/a.txt", undefined],
+    ["outputs/a.txt", 3],
+  ]);
+});
