@@ -101,3 +101,13 @@ test("a stopped call takes nothing away, brings nothing back and empties no fold
     ["outputs/a.txt", 3],
   ]);
 });
+
+test("who waits for a call's changes waits until the folder is empty that it empties [W12][L6]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  await workspace.write("temp/a.txt", "one");
+  const changes = watchChanges("c1", new AbortController().signal);
+  const emptied = changes.over(workspace).empty("temp");
+  await changes.settled();
+  assert.equal((await workspace.read("temp/a.txt")).ok, false);
+  assert.ok((await emptied).ok);
+});

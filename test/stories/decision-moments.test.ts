@@ -27,7 +27,9 @@ async function payments(t: TestContext) {
   });
   const model = await modelServer((request) => {
     const marks = String(request.body.messages.findLast(({ role }) => role === "user")?.content).match(/\b[ab]\b/g);
-    return stepOf(request) > 0 ? says("done") : calls(...(marks ?? []).map((mark) => ["pay", { mark }] as const));
+    return stepOf(request) > 0
+      ? says("done")
+      : calls(...(marks ?? []).map((mark): [string, unknown] => ["pay", { mark }]));
   });
   t.after(() => model.close());
   const tools = [effectTool("pay", "unsafe", join(folderWith(t, {}), "marks"), { asks: true })];
