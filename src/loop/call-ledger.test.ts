@@ -104,10 +104,17 @@ test("a stopped call takes nothing away, brings nothing back and empties no fold
 
 test("who waits for a call's changes waits until the folder is empty that it empties [W12][L6]", async (t) => {
   const { workspace } = await testWorkspace(t);
-  await workspace.write("temp/a.txt", "one");
+  const mayEmpty = Promise.withResolvers<void>();
+  const empty: typeof workspace.empty = (path) => mayEmpty.promise.then(() => workspace.empty(path));
   const changes = watchChanges("c1", new AbortController().signal);
-  const emptied = changes.over(workspace).empty("temp");
-  await changes.settled();
-  assert.equal((await workspace.read("temp/a.txt")).ok, false);
+  const emptied = changes.over({ ...workspace, empty }).empty("temp");
+  let isSettled = false;
+  const settled = changes.settled().then(() => {
+    isSettled = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isSettled, false);
+  mayEmpty.resolve();
+  await settled;
   assert.ok((await emptied).ok);
 });
