@@ -48,3 +48,29 @@ test("who passes alone and fails lets the others pass; one that waits is not pas
   await Promise.all([first, late, gates.alone(1, note("again"))]);
   assert.deepEqual(order, ["another log", "alone", "late", "again"]);
 });
+
+test("whoever comes while another one has a log to itself waits for that one, also where that one had waited first [L2]", async () => {
+  const gates = openGates();
+  const [held, inside, over] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ];
+  const order: string[] = [];
+  const first = gates.among(1, () => held.promise);
+  const alone = gates.alone(1, async () => {
+    inside.resolve();
+    await over.promise;
+    order.push("alone");
+  });
+  held.resolve();
+  await Promise.all([first, inside.promise]);
+  const late = [
+    gates.among(1, async () => void order.push("among")),
+    gates.alone(1, async () => void order.push("the next")),
+  ];
+  await gates.among(2, async () => void order.push("another log"));
+  over.resolve();
+  await Promise.all([alone, ...late]);
+  assert.deepEqual(order, ["another log", "alone", "among", "the next"]);
+});
