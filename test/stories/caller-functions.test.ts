@@ -52,6 +52,28 @@ test("a function of the caller is asked of it, and its result goes on with the t
   assert.equal(again.ok || again.failure.code, "decision_not_found");
 });
 
+test("a model that gives every call the same id has each of them answered by its own result, in one turn and in the next [C5][L5]", async () => {
+  const asks = (city: string) => ({ calls: [{ id: "call", name: "get_weather", arguments: JSON.stringify({ city }) }] });
+  await using model = await modelServer([asks("Paris"), asks("Rome"), says("both"), asks("Oslo"), says("all")]);
+  await using yard = await startYard({ model, isOneProcess: true });
+  const { row } = await begin(yard);
+  const answered = async (text: string) => {
+    const open = all(await yard.events("c"), "decision.asked").at(-1);
+    await must(yard.engine.decide(row, open?.id ?? "", { verdict: "answer", by: "program", answer: text }));
+    return (await yard.whenAtRest("c")).status;
+  };
+  assert.deepEqual([await answered("sun"), await answered("rain")], ["waiting", "idle"]);
+  await must(yard.engine.send(row, { text: "and there?", mode: "queue", callerPart }));
+  await yard.whenAtRest("c");
+  assert.equal(await answered("snow"), "idle");
+  const events = await yard.events("c");
+  assert.equal(new Set(all(events, "decision.asked").map(({ id }) => id)).size, 3);
+  assert.deepEqual(
+    all(events, "call.finished").map(({ text }) => text),
+    ["sun", "rain", "snow"],
+  );
+});
+
 test("instructions and functions of a caller are there in its turn and gone in the next, and the record says why [C5][L3]", async () => {
   await using model = await modelServer(() => says("ok"));
   await using yard = await startYard({ model });

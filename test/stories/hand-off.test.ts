@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentRole } from "../../src/protocol/agent.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { builtInAgents } from "../../src/words/words.ts";
+import { builtInAgents, forModels } from "../../src/words/words.ts";
 import { firstOf, lastOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
@@ -195,6 +195,7 @@ test("an agent that works for another one hands its task over, too: the other an
   assert.equal(answer, "told: a drew it");
   const [painter, a] = all(events, "agent.spawned");
   assert.deepEqual([painter?.mode, a?.mode, a?.agent, a?.role], ["task", "handoff", painter?.id, "a"]);
+  assert.equal(a?.brief, forModels.handOff.brief("draw it as A does", true));
   const drawing = model.asked.filter((request) => firstOf(request).startsWith("draw"));
   assert.ok(toolsIn(drawing[0]).includes("transfer_to_a"));
   assert.match(String(drawing[0]?.body.messages[0]?.content), /whom you can hand your task over to/);

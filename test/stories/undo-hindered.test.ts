@@ -86,11 +86,14 @@ test("a turn whose files lie in the trash is undone when they are back, not befo
   const conversation = await newConversation(yard);
   place(yard, conversation, "a.txt", "old");
   await yard.ask("change it", { conversation });
+  const other = await newConversation(yard);
+  place(yard, other, "b.txt", "of another conversation");
   now += 8 * dayMs;
-  assert.equal((await must(yard.client.call("cleanWorkspaces", { body: {} }))).workspaces, 1);
+  assert.equal((await must(yard.client.call("cleanWorkspaces", { body: {} }))).workspaces, 2);
   const refused = await yard.client.call("undoTurn", { params: { id: conversation } });
   assert.equal(refused.ok || refused.failure.code, "files_in_trash");
-  const [entry] = (await must(yard.client.call("listTrash"))).items;
+  const { items } = await must(yard.client.call("listTrash"));
+  const entry = items.find((one) => one.conversation === conversation);
   await must(yard.client.call("restoreTrash", { params: { trash: entry?.id ?? "" } }));
   await undo(yard, conversation);
   assert.match(filesOf(yard, conversation)["a.txt"] ?? "", /old$/);

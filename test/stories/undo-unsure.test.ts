@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { mkdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { filesOf, place, puts, roughTools, undo } from "../world/undo.ts";
+import { drops, filesOf, place, puts, roughTools, undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("undo does not say of a file too large to be kept that it is as before because it is as long as before [W12]", async () => {
@@ -59,4 +61,28 @@ test("a file that may not be replaced any more stays as it is and is named, and 
     [[{ path: "outputs/b.txt", now: "as_before" }], [{ path: "outputs/a.txt", why: "changed_since" }]],
   );
   assert.deepEqual(filesOf(yard, id), { "a.txt": "644 new", "b.txt": "644 the old one" });
+});
+
+test("a file that somebody makes in the moment in which a deleted one is given back stays, and so does an empty folder in the place of one that was made [W12]", async () => {
+  await using model = await modelServer([calls(drops("outputs/a.txt"), puts("outputs/b.txt", "new")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, isOneProcess: true });
+  const { id } = await yard.start("c");
+  place(yard, id, "a.txt", "the old one");
+  await yard.ask("change them", { conversation: id });
+  const folder = join(yard.data, "workspace", id, "outputs", "b.txt");
+  rmSync(folder);
+  mkdirSync(folder);
+  const { ofConversation } = yard.workspaces;
+  yard.workspaces.ofConversation = (row) => {
+    const files = ofConversation(row);
+    const restore: Workspace["restore"] = (...given) => {
+      place(yard, id, "a.txt", "theirs");
+      return files.restore(...given);
+    };
+    return { ...files, restore };
+  };
+  const { restored, left } = await undo(yard, id);
+  const stays = ["a", "b"].map((name) => ({ path: `outputs/${name}.txt`, why: "changed_since" }));
+  assert.deepEqual([restored, left], [[], stays]);
+  assert.deepEqual([filesOf(yard, id), statSync(folder).isDirectory()], [{ "a.txt": "644 theirs" }, true]);
 });
