@@ -53,7 +53,9 @@ test("a function of the caller is asked of it, and its result goes on with the t
 });
 
 test("a model that gives every call the same id has each of them answered by its own result, in one turn and in the next [C5][L5]", async () => {
-  const asks = (city: string) => ({ calls: [{ id: "call", name: "get_weather", arguments: JSON.stringify({ city }) }] });
+  const asks = (city: string) => ({
+    calls: [{ id: "call", name: "get_weather", arguments: JSON.stringify({ city }) }],
+  });
   await using model = await modelServer([asks("Paris"), asks("Rome"), says("both"), asks("Oslo"), says("all")]);
   await using yard = await startYard({ model, isOneProcess: true });
   const { row } = await begin(yard);

@@ -34,7 +34,7 @@ test("an agent has ended when its programs have: a worker's own Python, a task's
   const trace: string[] = [];
   const kindOf = (id: string | undefined) => id?.split("-")[0] ?? "root";
   const noted = async (what: string, { agent, workspace }: ProgramPlace) => {
-    const line = `${what} ${kindOf(agent)} in ${kindOf(workspace.id)}`;
+    const line = `${what} ${kindOf(agent)} in ${kindOf(workspace?.id)}`;
     trace.push(line);
     await aWhile();
     trace.push(`${line}: over`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { say, waitingIn } from "../world/decisions.ts";
 import { lastOf } from "../world/company.ts";
+import { say, waitingIn } from "../world/decisions.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { newConversation, place } from "../world/undo.ts";
 import { startYard, type TestYard } from "../world/yard.ts";

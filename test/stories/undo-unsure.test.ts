@@ -34,7 +34,8 @@ test("a file that may not be read any more is given back where its length and mo
   place(yard, id, "a.txt", "the old one");
   await yard.ask("change it", { conversation: id });
   const { ofConversation } = yard.workspaces;
-  const hash: Workspace["hash"] = async (path) => failure("permission_denied", { path });
+  const hash: Workspace["hash"] = async (path) =>
+    failure("permission_denied", { path, folder: "outputs", why: "not_writable" });
   yard.workspaces.ofConversation = (row) => ({ ...ofConversation(row), hash });
   const { restored, left } = await undo(yard, id);
   assert.deepEqual([restored, left], [[{ path: "outputs/a.txt", now: "as_before" }], []]);
@@ -52,7 +53,9 @@ test("a file that may not be replaced any more stays as it is and is named, and 
   yard.workspaces.ofConversation = (row) => {
     const files = ofConversation(row);
     const restore: Workspace["restore"] = async (path, ...how) =>
-      path === "outputs/a.txt" ? failure("permission_denied", { path }) : files.restore(path, ...how);
+      path === "outputs/a.txt"
+        ? failure("permission_denied", { path, folder: "outputs", why: "not_writable" })
+        : files.restore(path, ...how);
     return { ...files, restore };
   };
   const { restored, left } = await undo(yard, id);
