@@ -84,7 +84,7 @@ test("who takes up a conversation has a run for each agent that works in it, and
   await next.value.release();
 });
 
-test("agents that go on many times in a second share one look at the settings, and wait for its end [N4][A2]", async (t) => {
+test("agents that go on many times in a second share one look at the settings, and wait for its end [N1][A1]", async (t) => {
   const { tenure, parts, clock } = await keepOne(t);
   const looks: PromiseWithResolvers<void>[] = [];
   Object.assign(parts, {
