@@ -184,7 +184,8 @@ test("a server that takes connections and never answers is away; who held the da
   way.stall(false);
   await until("the lock is taken again", async () => (await holdersOf(url)) === 1);
   await held.close();
-  assert.equal(await holdersOf(url), 0);
+  // The way in between ends at once; the server hears of it a moment later.
+  await until("nobody holds it", async () => (await holdersOf(url)) === 0);
 });
 
 test("who ends while it takes the database again leaves no connection behind [N1][Q2]", { skip }, async () => {
