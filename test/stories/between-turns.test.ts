@@ -6,6 +6,7 @@ import { failure } from "../../src/protocol/failure.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
+import { takenOverAt } from "../world/taken-over.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const said = (id: string): NewEvent => ({ type: "message.user", id, text: `the words of ${id}`, mode: "queue" });
@@ -69,25 +70,7 @@ test("a turn that came and went, or is about to come, while a conversation is ta
 });
 
 test("a turn of a conversation that another server has taken over is not undone by the one that had it [L2][W12][N1]", async () => {
-  const wrapStorage = (storage: Storage): Storage => {
-    let lease = { holder: "", epoch: 0 };
-    return {
-      ...storage,
-      async claimLease(number, holder, ttlMs) {
-        const claimed = await storage.claimLease(number, holder, ttlMs);
-        if (claimed.ok) lease = { holder, epoch: claimed.value.epoch };
-        return claimed;
-      },
-      async append(batch) {
-        if (isRewound(batch)) {
-          await storage.releaseLease(batch.number, lease);
-          await must(storage.claimLease(batch.number, "another server", 60_000));
-        }
-        return storage.append(batch);
-      },
-    };
-  };
-  await using yard = await startYard({ wrapStorage, isOneProcess: true });
+  await using yard = await startYard({ wrapStorage: takenOverAt(isRewound), isOneProcess: true });
   const row = await yard.start("c");
   await must(yard.log.append(row.number, whole(1, "m1")));
   const undone = await yard.engine.undo(row);

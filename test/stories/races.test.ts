@@ -13,6 +13,7 @@ import { endlessClock } from "../world/manual-clock.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { noSandbox } from "../world/sandbox.ts";
 import { skillFolder, skillText } from "../world/skill-folder.ts";
+import { takenOverAt } from "../world/taken-over.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const send = (yard: TestYard, id: string, text: string, mode: "queue" | "steer" = "queue") =>
@@ -297,26 +298,9 @@ test("going back to a place does not bring back a message that waited there [L9]
 
 test("a conversation that another server has taken over is not reset by the one that had it [L2][L9][N1]", async () => {
   let isTaken = false;
-  const takenOver = (storage: Storage): Storage => {
-    let lease = { holder: "", epoch: 0 };
-    return {
-      ...storage,
-      async claimLease(number, holder, ttlMs) {
-        const claimed = await storage.claimLease(number, holder, ttlMs);
-        if (claimed.ok) lease = { holder, epoch: claimed.value.epoch };
-        return claimed;
-      },
-      async append(batch) {
-        if (isTaken && batch.events.some(({ type }) => type === "rewound")) {
-          await storage.releaseLease(batch.number, lease);
-          assert.ok((await storage.claimLease(batch.number, "another server", 60_000)).ok);
-        }
-        return storage.append(batch);
-      },
-    };
-  };
+  const wrapStorage = takenOverAt(({ events }) => isTaken && events.some(({ type }) => type === "rewound"));
   await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, wrapStorage: takenOver });
+  await using yard = await startYard({ model, wrapStorage });
   const { conversation: id, events } = await yard.ask("first");
   isTaken = true;
   const reset = await yard.client.call("resetConversation", { params: { id } });
