@@ -158,7 +158,13 @@ class Tracer:
         if not ptrace(PTRACE_GET_SYSCALL_INFO, pid, 88, ctypes.addressof(info)):
             return False
         number, *arguments = struct.unpack_from("Q6Q", info, 24)
-        asked = look_at(self, pid, NAMES[number], [signed(value) for value in arguments])
+        try:
+            asked = look_at(self, pid, NAMES[number], [signed(value) for value in arguments])
+        except (OSError, struct.error):
+            # Killed while it was looked at: it does nothing any more.
+            if ptrace(PTRACE_GET_SYSCALL_INFO, pid, 88, ctypes.addressof(info)):
+                raise
+            return False
         if asked is None:
             return False
         self.moment += 1
@@ -236,14 +242,15 @@ def look_at_write(tracer, pid, name, arguments):
     descriptor, address, length, offset = arguments[:4]
     is_message = name in ("sendto", "sendmsg")
     file = None if is_message else tracer.file_of(pid, descriptor)
-    if file is None and not speaks(pid, descriptor):
+    to = listener(pid, descriptor) if file is None else None
+    if file is None and to is None:
         return None
     if name == "sendmsg":
         address, length = struct.unpack("QQ", read(pid, address + 16, 16))
     is_vector = name in ("writev", "pwritev", "pwritev2", "sendmsg")
     content = read_vector(pid, address, length) if is_vector else read(pid, address, length)
     if file is None:
-        return {"does": "say", "to": os.readlink(f"/proc/{pid}/fd/{descriptor}"), "by": descriptor, "content": content}
+        return {"does": "say", "to": to, "by": descriptor, "content": content}
     is_placed = name == "pwrite64" or (name in ("pwritev", "pwritev2") and offset >= 0)
     after = None if is_placed else lambda written: {"offset": position(pid, descriptor) - written}
     return {"does": "write", **file, "offset": offset, "content": content, "after": after}
@@ -345,12 +352,13 @@ def stat_of(path):
         return None
 
 
-def speaks(pid, descriptor):
+def listener(pid, descriptor):
     """Pipes and sockets reach somebody else; a terminal or a file elsewhere is not our business."""
     try:
-        return os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith(("pipe:", "socket:"))
+        to = os.readlink(f"/proc/{pid}/fd/{descriptor}")
     except OSError:
-        return False
+        return None
+    return to if to.startswith(("pipe:", "socket:")) else None
 
 
 def position(pid, descriptor):
