@@ -161,10 +161,9 @@ class Tracer:
         try:
             asked = look_at(self, pid, NAMES[number], [signed(value) for value in arguments])
         except (OSError, struct.error):
-            # Killed while it was looked at: it does nothing any more.
             if ptrace(PTRACE_GET_SYSCALL_INFO, pid, 88, ctypes.addressof(info)):
                 raise
-            return False
+            asked = None  # Killed while it was looked at: it does nothing any more.
         if asked is None:
             return False
         self.moment += 1
@@ -242,8 +241,8 @@ def look_at_write(tracer, pid, name, arguments):
     descriptor, address, length, offset = arguments[:4]
     is_message = name in ("sendto", "sendmsg")
     file = None if is_message else tracer.file_of(pid, descriptor)
-    to = listener(pid, descriptor) if file is None else None
-    if file is None and to is None:
+    to = None if file else listener(pid, descriptor)
+    if not file and to is None:
         return None
     if name == "sendmsg":
         address, length = struct.unpack("QQ", read(pid, address + 16, 16))
@@ -278,11 +277,7 @@ def look_at_open(tracer, pid, name, arguments):
 
 
 def look_at_copy(tracer, pid, name, arguments):
-    target, offset_at = {
-        "copy_file_range": (arguments[2], arguments[3]),
-        "sendfile": (arguments[0], 0),
-        "splice": (arguments[2], arguments[3]),
-    }[name]
+    target, offset_at = (arguments[0], 0) if name == "sendfile" else arguments[2:4]
     file = tracer.file_of(pid, target)
     if file is None:
         return None
