@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { makeFailure } from "../protocol/failure.ts";
-import { asFileFailure } from "./folders.ts";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { openDatabase } from "../../test/world/database.ts";
+import { folderWith } from "../../test/world/folder.ts";
+import { quietLogger } from "../../test/world/workspace.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemIds } from "../base/ids.ts";
+import { ok } from "../base/result.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
+import { ConversationId, OwnerId } from "../protocol/ids.ts";
+import { openBooks } from "./books.ts";
+import { asFileFailure, openPlaces } from "./folders.ts";
+import { layoutOf } from "./layout.ts";
 
 test("what the database could not do is told of files by its cause: full, read-only, or the disk [W7][P4]", () => {
   const disk = (why: "full" | "read_only" | "io") => makeFailure("write_failed", { path: ".", why });
@@ -17,4 +28,54 @@ test("what the database could not do is told of files by its cause: full, read-o
     [makeFailure("conflict", { path: "a" }), makeFailure("conflict", { path: "a" })],
   ] as const;
   for (const [reason, told] of cases) assert.deepEqual(asFileFailure(reason, "root"), told, reason.code);
+});
+
+/** The place of a conversation in which nothing was written so far. */
+async function openPlace(t: TestContext) {
+  const base = folderWith(t, {});
+  const storage = openDatabase(t);
+  const options = { storage, clock: systemClock, ids: systemIds, logger: quietLogger([]), books: openBooks() };
+  const places = openPlaces({ ...options, layout: layoutOf(base) });
+  const wanted = { owner: OwnerId.parse("alice"), id: ConversationId.parse("c"), at: 1, events: [] };
+  const conversation = await storage.createConversation(wanted);
+  assert.ok(conversation.ok);
+  const place = await places.ofConversation(conversation.value);
+  assert.ok(place.ok);
+  return { base, storage, places, conversation: conversation.value, place: place.value };
+}
+
+test("folders that are made by two at once are made once: what is in them stays, and no draft is left [W1][W11]", async (t) => {
+  const { base, place } = await openPlace(t);
+  assert.deepEqual(await Promise.all([place.make(), place.make()]), [ok(undefined), ok(undefined)]);
+  writeFileSync(join(place.folder, "uploads", "a"), "mine");
+  assert.deepEqual(await place.make(), ok(undefined));
+  assert.equal(readFileSync(join(place.folder, "uploads", "a"), "utf8"), "mine");
+  assert.deepEqual(readdirSync(join(base, "staging")), []);
+});
+
+test("where something else lies in its place a conversation gets no folders, is told so, and no draft is left [W1][W7]", async (t) => {
+  const { base, place } = await openPlace(t);
+  await place.make();
+  rmSync(place.folder, { recursive: true });
+  writeFileSync(place.folder, "somebody's file");
+  assert.deepEqual(await place.make(), failure("not_a_folder", { path: "." }));
+  assert.deepEqual(readdirSync(join(base, "staging")), []);
+  assert.equal(readFileSync(place.folder, "utf8"), "somebody's file");
+});
+
+test("that a conversation has folders is stored before they are made, and of one that is gone neither is [W1][S6]", async (t) => {
+  const { base, storage, places, conversation, place } = await openPlace(t);
+  const rowOf = () => storage.findWorkspace(conversation.number);
+  assert.equal((await rowOf())?.madeAt, undefined);
+  const again = await places.ofConversation(conversation);
+  assert.equal(again.ok && again.value, place, "it is looked up once");
+  await storage.updateWorkspace("workspace/c", { cleanedAt: 5 });
+  await place.make();
+  const row = await rowOf();
+  assert.deepEqual([row?.madeAt === undefined, row?.usedAt === row?.madeAt, row?.cleanedAt], [false, true, undefined]);
+  rmSync(base, { recursive: true });
+  const deleted = { at: 9 };
+  await storage.append({ number: conversation.number, events: [], with: { deleted } });
+  assert.deepEqual(await place.make(), failure("workspace_not_assigned", { agent: "c" }));
+  assert.equal(existsSync(base), false);
 });

@@ -153,6 +153,51 @@ test("what belongs to no upload goes at once; where several servers have the fol
   }
 });
 
+test("of an upload that has found its place only what became of it is kept, and of a hundred such the oldest is forgotten for a new one [S3]", async (t) => {
+  const { incoming, create, clock, everything } = openPlace(t);
+  const ids: string[] = [];
+  for (let count = 0; count < 101; count += 1) {
+    clock.move(1);
+    const id = await create();
+    ids.push(id);
+    await incoming.append(id, 0, pieces("123456"));
+    await incoming.finish(id, { path: `uploads/${count}.txt`, type: "text" });
+  }
+  const pathOf = async (id = "") => {
+    const found = await incoming.find(id);
+    return found.ok ? found.value?.done?.path : "failed";
+  };
+  assert.deepEqual(
+    [await pathOf(ids[0]), await pathOf(ids[1]), await pathOf(ids[100])],
+    [undefined, "uploads/1.txt", "uploads/100.txt"],
+  );
+  assert.deepEqual(
+    everything(),
+    ids
+      .slice(1)
+      .flatMap((id) => [id, `${id}.json`])
+      .sort(),
+    "neither bytes nor marks of those that are gone",
+  );
+  const first = await incoming.find(ids[1] ?? "");
+  assert.deepEqual(first.ok && [first.value?.offset, first.value?.bytes, first.value?.createdAt], [6, 6, 2]);
+});
+
+test("an upload tells all that was said of it when it was begun, and one that is begun again begins with what has come [S3]", async (t) => {
+  const { incoming } = openPlace(t);
+  const more = { ...wanted, name: "报告.txt", folder: "uploads/2026", sha256: sha("123456"), conversationId: "c7" };
+  const id = "a".repeat(32);
+  const made = await incoming.create({ ...more, id });
+  assert.ok(made.ok);
+  await incoming.append(made.value.id, 0, pieces("12"));
+  const found = await incoming.find(made.value.id);
+  assert.ok(found.ok && found.value !== undefined);
+  const { chunks: _chunks, hash: _hash, ...told } = found.value;
+  assert.deepEqual(told, { ...more, id: `tus-${id}`, createdAt: 0, offset: 2, expiresAt: dayMs });
+  const again = await incoming.create({ ...more, name: "another", id });
+  assert.deepEqual(again.ok && [again.value.name, again.value.offset], ["报告.txt", 2]);
+});
+
 const dayMs = 24 * 3_600_000;
 const wanted = { owner: localOwner, name: "a.txt", conversationId: "c", folder: "uploads", bytes: 6 };
 

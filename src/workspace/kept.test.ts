@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hash as digest } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -99,25 +99,63 @@ test("the same call is found again by its key and its file, with what was lost, 
   assert.equal(await place.kept().noted("other call", "outputs/a"), undefined);
 });
 
+test("what several keep in the first moment of a process is counted together: there is never more than there is room for [W12]", async (t) => {
+  const place = openPlace(t);
+  const kept = await Promise.all([oldest, older, newer].map((text) => place.keep(text)));
+  assert.deepEqual(kept, [undefined, undefined, undefined]);
+  assert.equal(await place.keep(newest), undefined);
+  assert.equal(readdirSync(place.contents).length, 3);
+  assert.deepEqual(await place.there(newest), [true]);
+});
+
+test("a content that finds no place leaves nothing of itself behind, takes no room, and is told as lost [W12][Q2]", async (t) => {
+  const place = openPlace(t);
+  const now = await place.kept().now();
+  const isNeeded = () => false;
+  assert.equal(now.keep(Buffer.from(oldest), shaOf(oldest), { isNeeded }), undefined);
+  mkdirSync(join(place.contents, shaOf(newer), "in the way"), { recursive: true });
+  for (let times = 0; times < 4; times += 1)
+    assert.equal(now.keep(Buffer.from(newer), shaOf(newer), { isNeeded }), "quota");
+  assert.deepEqual(readdirSync(place.contents).sort(), [shaOf(oldest), shaOf(newer)].sort());
+  assert.equal(now.use(shaOf(newer)), false);
+  for (const text of [newest, next]) assert.equal(now.keep(Buffer.from(text), shaOf(text), { isNeeded }), undefined);
+  assert.deepEqual(await place.there(oldest, newest, next), [true, true, true], "there is room for three");
+  assert.deepEqual(place.logged, [
+    'earlier contents of files are not kept for undo: the disk does not take them {"code":"EISDIR"}',
+  ]);
+});
+
+test("a note or a content of one file is no business of another workspace, and a note is whole or none [W12][L2]", async (t) => {
+  const place = openPlace(t);
+  assert.equal(await place.kept().noted("call", "outputs/a"), undefined);
+  const change = { path: "outputs/a", before: undefined, after: undefined, lost: "too_large" } as const;
+  await place.kept().note("call", change);
+  assert.deepEqual(await place.kept().noted("call", "outputs/a"), change);
+  const notes = join(place.contents, "..", "notes");
+  assert.deepEqual([readdirSync(notes).length, statSync(notes).mode & 0o777], [1, 0o700]);
+  await assert.rejects(place.kept().find("../notes/x"));
+});
+
 /** Room for 30 bytes, on the real disk. */
 function openPlace(t: TestContext, limits: { readonly keptFileBytesMax?: number } = {}) {
   const base = mkdtempSync(join(tmpdir(), "kept-"));
   t.after(() => rmSync(base, { recursive: true, force: true }));
   const clock = manualClock();
+  const logged: string[] = [];
   const options = {
-    ...{ folder: join(base, "kept"), clock, ids: systemIds, logger: quietLogger([]) },
+    ...{ folder: join(base, "kept"), clock, ids: systemIds, logger: quietLogger(logged) },
     limits: { ...testLimits, keptBytesMax: 30, ...limits },
   };
   let books = new Map();
   const kept = () => openKept({ ...options, books });
   return {
-    ...{ clock, kept, contents: join(base, "kept", "contents") },
+    ...{ clock, kept, logged, contents: join(base, "kept", "contents") },
     restart() {
       books = new Map();
     },
     async keep(text: string, keeping: Keeping = {}, hash = shaOf(text)) {
-      writeFileSync(join(base, "file"), text);
-      const file = await open(join(base, "file"));
+      writeFileSync(join(base, text), text);
+      const file = await open(join(base, text));
       try {
         return await kept().keep(file.fd, { hash, bytes: text.length, mode: 0o644 }, keeping);
       } finally {

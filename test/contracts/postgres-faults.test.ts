@@ -225,8 +225,11 @@ test("a server that stays away is told as that, and what was acknowledged is the
   await server.stop();
   const refused = await storage.append({ number, events: facts("never") });
   assert.equal(codeOf(refused), "database_away");
-  assert.equal(codeOf(await storage.check()), "database_away");
-  await assert.rejects(storage.headOf(number));
+  for (const write of [() => storage.check(), () => storage.tell("models", "alice"), () => storage.leave("a")])
+    assert.equal(codeOf(await write()), "database_away");
+  const beat = () => storage.beat({ id: "a", address: "" });
+  for (const ask of [() => storage.headOf(number), beat, storage.addressSeen])
+    await assert.rejects(ask(), (error) => error instanceof StorageAway && error.failure.code === "database_away");
   await server.start();
   unwrap(await storage.append({ number, events: facts("a") }));
   assert.deepEqual(await readAll(storage, number), stored(1, "a"));

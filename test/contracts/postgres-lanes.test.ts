@@ -16,10 +16,14 @@ before(async () => {
 /** Nobody waits by the clock. */
 const clock = { ...systemClock, wait: async () => "elapsed" as const };
 
-function lanesOn(t: TestContext, onAppended: (number: number, lastSeq: number) => void = () => {}) {
+function lanesOn(
+  t: TestContext,
+  onAppended: (number: number, lastSeq: number) => void = () => {},
+  onCommitted: (ms: number) => void = () => {},
+) {
   const place = { url: server.newPlace(), synchronous: "full", statementMsMax: 10_000 } as const;
   const connections = openConnections({ ...place, clock, connectionsMax: 2, awayMsMax: 10_000 });
-  const lanes = openLanes({ connections, clock, onAppended });
+  const lanes = openLanes({ connections, clock, onAppended, onCommitted });
   t.after(() => lanes.close().then(connections.close));
   return lanes;
 }
@@ -71,4 +75,32 @@ test("who follows hears of what was committed, and of nothing that an attempt be
   };
   assert.deepEqual(await lanes.write("a", write), ok(2));
   assert.deepEqual(heard, ["2 1"]);
+});
+
+test("how long a commit took is told for each that was made, and for none that failed; what follows in its lane waits for neither [N1][O1]", {
+  skip,
+}, async (t) => {
+  const committed: number[] = [];
+  const lanes = lanesOn(
+    t,
+    () => {},
+    (ms) => committed.push(ms),
+  );
+  const done = (value: string) => async () => ok(value);
+  assert.deepEqual(await Promise.all([lanes.write("a", done("one")), lanes.write("a", done("two"))]), [
+    ok("one"),
+    ok("two"),
+  ]);
+  assert.equal(committed.length, 1, "they share one");
+  assert.ok(committed.every((ms) => ms >= 0));
+  const busy = async ({ exec }: Transaction) => {
+    await exec("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '55P03'; END $$");
+    return ok("never");
+  };
+  assert.equal(codeOf(await lanes.write("a", busy)), "storage_busy");
+  assert.equal(committed.length, 1);
+  const mistake = () => Promise.reject(new Error("our own"));
+  const [wrong, right] = await Promise.allSettled([lanes.write("a", mistake), lanes.write("a", done("three"))]);
+  assert.deepEqual([wrong.status, right.status === "fulfilled" && right.value], ["rejected", ok("three")]);
+  assert.equal(committed.length, 2);
 });

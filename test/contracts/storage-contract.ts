@@ -1,5 +1,6 @@
 import { type TestContext, test } from "node:test";
 import type { Storage } from "../../src/storage/storage.ts";
+import { changedPromises } from "./storage-changed.ts";
 import { cleanUpPromises } from "./storage-clean-up.ts";
 import { conversationPromises } from "./storage-conversations.ts";
 import { copyPromises } from "./storage-copy.ts";
@@ -26,6 +27,7 @@ export function storageContract(
     ...[conversationPromises, logPromises, followerPromises, leasePromises],
     ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
     ...[searchPromises, peoplePromises, secretPromises, toolboxPromises, sharingPromises, copyPromises(openCopy)],
+    ...changedPromises,
   ].flat();
   for (const { says, holds } of promises) {
     test(`${name}: ${says}`, async (t) => {
