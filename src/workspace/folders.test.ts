@@ -79,3 +79,14 @@ test("that a conversation has folders is stored before they are made, and of one
   assert.deepEqual(await place.make(), failure("workspace_not_assigned", { agent: "c" }));
   assert.equal(existsSync(base), false);
 });
+
+test("folders that cannot be laid out leave no draft of themselves behind [W1][Q2]", async (t) => {
+  const { base, storage, places, conversation } = await openPlace(t);
+  const row = await storage.findWorkspace(conversation.number);
+  // A time that no calendar has: what is written last of them cannot be written.
+  const place = row && places.ofRow({ ...row, folder: "workspace/other", createdAt: 1e20 });
+  assert.ok(place?.ok);
+  await assert.rejects(place.value.make(), RangeError);
+  assert.deepEqual(readdirSync(join(base, "staging")), []);
+  assert.equal(existsSync(place.value.folder), false);
+});

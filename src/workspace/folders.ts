@@ -184,10 +184,10 @@ function makeConversationFolder({ layout, ids, row, folder }: Making): void {
   const draft = join(layout.stagingFolder, `made-${ids.hex(24)}`);
   mkdirSync(layout.stagingFolder, { recursive: true, mode: 0o700 });
   mkdirSync(draft, { mode: 0o755 });
-  layOut(draft, row);
-  // A file that is put into `uploads/` and synced there would be lost with that name.
-  syncNames(draft);
   try {
+    layOut(draft, row);
+    // A file that is put into `uploads/` and synced there would be lost with that name.
+    syncNames(draft);
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true });
