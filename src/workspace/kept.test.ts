@@ -125,6 +125,14 @@ test("a content that finds no place leaves nothing of itself behind, takes no ro
   ]);
 });
 
+test("a content that could not be copied to its place takes up no room under another name [W12][Q2]", async (t) => {
+  const place = openPlace(t);
+  assert.equal(await place.keep(oldest), undefined);
+  mkdirSync(join(place.contents, shaOf(newer), "in the way"), { recursive: true });
+  await assert.rejects(place.keep(newer), { code: "EISDIR" });
+  assert.deepEqual(readdirSync(place.contents).sort(), [shaOf(oldest), shaOf(newer)].sort());
+});
+
 test("a note or a content of one file is no business of another workspace, and a note is whole or none [W12][L2]", async (t) => {
   const place = openPlace(t);
   assert.equal(await place.kept().noted("call", "outputs/a"), undefined);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants, createReadStream, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { copyFile, open, readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { copyFile, open, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
@@ -85,14 +85,7 @@ export function openKept({ folder, limits, clock, ids, logger, books }: KeptOpti
         if (known.bytes + bytes > limits.keptBytesMax) return "quota";
         makeSafeFolder(contents);
         const part = join(contents, `.${ids.hex(16)}`);
-        await copyFile(`/proc/self/fd/${fd}`, part, constants.COPYFILE_FICLONE);
-        // The file may have been written to while it was copied; kept under the wrong hash it would be worse than lost.
-        if ((await hashOfFile(part)) !== hash) {
-          await unlink(part);
-          return "unreadable";
-        }
-        await syncFile(part);
-        await rename(part, place);
+        if (!(await copyIn(fd, { part, place, hash }))) return "unreadable";
         await syncFile(contents);
       } else if (known.unsafe.has(hash)) {
         // The only copy from now on: the file that has it too is about to be replaced.
@@ -214,6 +207,24 @@ function* givenUp(book: KeptBook, bytesMax: number, isNeeded: (hash: string) => 
     if (isNeeded(hash)) continue;
     drop(book, hash);
     yield hash;
+  }
+}
+
+type Copying = { readonly part: string; readonly place: string; readonly hash: string };
+
+/** False where the bytes are not those of the hash. What finds no place leaves nothing: the disk may be full already. */
+async function copyIn(fd: number, { part, place, hash }: Copying): Promise<boolean> {
+  let isIn = false;
+  try {
+    await copyFile(`/proc/self/fd/${fd}`, part, constants.COPYFILE_FICLONE);
+    // The file may have been written to while it was copied; kept under the wrong hash it would be worse than lost.
+    if ((await hashOfFile(part)) !== hash) return false;
+    await syncFile(part);
+    await rename(part, place);
+    isIn = true;
+    return true;
+  } finally {
+    if (!isIn) await rm(part, { force: true });
   }
 }
 
