@@ -20,9 +20,9 @@ test("files where no path leads are told folder by folder as one each, with all 
   const changedAt = (...names: string[]) => Math.max(...names.map((name) => lstatSync(join(folder, name)).ctimeMs));
   const near = entry("one", "a/", false);
   const walk = [
-    ...[near, entry("below", "deep/", true), entry("one", "deep/", true), "unreadable" as const],
+    ...[near, entry("below", "deep/", true), entry("two", "deep/", true), "unreadable" as const],
     ...[
-      entry("two", "deep/", true),
+      entry("one", "deep/", true),
       "step" as const,
       entry("three", "deeper/", true),
       near,

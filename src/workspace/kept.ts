@@ -214,17 +214,15 @@ type Copying = { readonly part: string; readonly place: string; readonly hash: s
 
 /** False where the bytes are not those of the hash. What finds no place leaves nothing: the disk may be full already. */
 async function copyIn(fd: number, { part, place, hash }: Copying): Promise<boolean> {
-  let isIn = false;
   try {
     await copyFile(`/proc/self/fd/${fd}`, part, constants.COPYFILE_FICLONE);
     // The file may have been written to while it was copied; kept under the wrong hash it would be worse than lost.
     if ((await hashOfFile(part)) !== hash) return false;
     await syncFile(part);
     await rename(part, place);
-    isIn = true;
     return true;
   } finally {
-    if (!isIn) await rm(part, { force: true });
+    await rm(part, { force: true });
   }
 }
 

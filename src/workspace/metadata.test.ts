@@ -15,12 +15,14 @@ import { type TestContext, test } from "node:test";
 import { folderWith } from "../../test/world/folder.ts";
 import { openFiles } from "../../test/world/open-files.ts";
 import { OwnerId } from "../protocol/ids.ts";
+import type { WorkspaceRow } from "../storage/storage.ts";
 import { isLaidOutFor, layOut, removeLaidOut } from "./metadata.ts";
 
-const row = {
-  ...{ folder: "workspace/c", kind: "conversation", id: "c", number: 1, owner: OwnerId.parse("alice"), createdAt: 5 },
+const row: WorkspaceRow = {
+  kind: "conversation",
+  ...{ folder: "workspace/c", id: "c", number: 1, owner: OwnerId.parse("alice"), createdAt: 5 },
   ...{ madeAt: undefined, usedAt: 5, cleanedAt: undefined, ordinal: 1 },
-} as const;
+};
 
 function laidOut(t: TestContext): string {
   const folder = join(folderWith(t, {}), "c");

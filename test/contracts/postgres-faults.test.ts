@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -227,6 +228,8 @@ test("a server that stays away is told as that, and what was acknowledged is the
   assert.equal(codeOf(refused), "database_away");
   for (const write of [() => storage.check(), () => storage.tell("models", "alice"), () => storage.leave("a")])
     assert.equal(codeOf(await write()), "database_away");
+  const copy = join(server.folder, "copy.db");
+  assert.deepEqual([codeOf(await storage.copyTo(copy)), existsSync(copy)], ["database_away", false]);
   const beat = () => storage.beat({ id: "a", address: "" });
   for (const ask of [() => storage.headOf(number), beat, storage.addressSeen])
     await assert.rejects(ask(), (error) => error instanceof StorageAway && error.failure.code === "database_away");

@@ -100,3 +100,80 @@ test("who ends while the database is locked does not wait for it: what was to be
   assert.deepEqual(kept(), []);
   assert.throws(() => void insert(2));
 });
+
+/** A database in memory, and what the group tells of its transactions. */
+function watched(t: TestContext) {
+  const database = new DatabaseSync(":memory:");
+  t.after(() => database.close());
+  const told: string[] = [];
+  const group = groupCommit({
+    ...{ database, synchronous: "full", clock: systemClock, busyTimeoutMs: 0, onFull: nothing },
+    ...{
+      onBegin: () => told.push("begin"),
+      onRollback: () => told.push("rollback"),
+      onCommit: () => told.push("commit"),
+    },
+  });
+  return { database, group, told };
+}
+
+test("who ends has everything written that was asked for, however much that is, and in its order [L2][P3]", async (t) => {
+  const { database, group, told } = watched(t);
+  database.exec("CREATE TABLE kept (n)");
+  const insert = database.prepare("INSERT INTO kept VALUES (?)");
+  const numbers = Array.from({ length: 2001 }, (_, index) => index);
+  const written = numbers.map((n) => group.write(() => ok(insert.run(n).changes)));
+  group.close();
+  assert.deepEqual(
+    database
+      .prepare("SELECT n FROM kept ORDER BY rowid")
+      .all()
+      .map((row) => row.n),
+    numbers,
+  );
+  for (const done of await Promise.all(written)) assert.deepEqual(done, ok(1));
+  const times = (what: string) => told.filter((one) => one === what).length;
+  assert.deepEqual([times("begin"), times("commit"), times("rollback")], [3, 3, 0], "a thousand at a time");
+});
+
+test("where a transaction cannot be ended for a mistake of ours nobody knows whose, all of it is refused, and the next one is done [L2]", async (t) => {
+  const { database, group, told } = watched(t);
+  database.exec(`PRAGMA foreign_keys = on; CREATE TABLE parent (id INTEGER PRIMARY KEY);
+    CREATE TABLE child (of INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`);
+  const insert = (sql: string) => group.write(() => ok(database.exec(sql)));
+  const tried = await Promise.allSettled([
+    insert("INSERT INTO parent VALUES (1)"),
+    insert("INSERT INTO child VALUES (7)"),
+    insert("INSERT INTO parent VALUES (2)"),
+  ]);
+  assert.deepEqual(
+    tried.map(({ status }) => status),
+    ["rejected", "rejected", "rejected"],
+  );
+  assert.deepEqual(await insert("INSERT INTO parent VALUES (3)"), ok(undefined));
+  assert.deepEqual(
+    database
+      .prepare("SELECT id FROM parent")
+      .all()
+      .map((row) => row.id),
+    [3],
+  );
+  assert.deepEqual(told, ["begin", "rollback", "commit", "begin", "commit"]);
+});
+
+test("of a transaction in which one made a mistake the others are done once, and followers hear of it when all have their answer [L2]", async (t) => {
+  const { database, group, told } = watched(t);
+  database.exec("CREATE TABLE kept (n UNIQUE)");
+  const order: string[] = [];
+  const insert = (n: number) =>
+    group
+      .write(() => ok(void database.prepare("INSERT INTO kept VALUES (?)").run(n)))
+      .then(
+        () => order.push(`${n} done`),
+        () => order.push(`${n} refused`),
+      );
+  await Promise.all([1, 1, 2, 2, 3].map(insert));
+  assert.deepEqual(order.toSorted(), ["1 done", "1 refused", "2 done", "2 refused", "3 done"]);
+  assert.equal(database.prepare("SELECT count(*) AS n FROM kept").get()?.n, 3);
+  assert.deepEqual(told, ["begin", "rollback", "begin", "rollback", "begin", "commit"]);
+});

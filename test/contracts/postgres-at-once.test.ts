@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { until } from "../world/events.ts";
+import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { severalStorages } from "./several-storages.ts";
+import { alice, codeOf, facts, idOf, makeConversation, morning, readAll, unwrap } from "./storage-place.ts";
+
+// Two servers that want the same in one moment: both wait for what a third one holds, and go on when it lets go.
+const skip = cannotStore;
+let server: PostgresServer;
+before(async () => {
+  if (!cannotStore) server = await postgresServer();
+});
+
+type Several = Awaited<ReturnType<typeof severalStorages>>;
+
+/** Begins `works` while somebody else has done `sql` and not ended it, and ends that when all of them wait for it. */
+async function together<T>(schema: string, sql: string, works: readonly (() => Promise<T>)[]): Promise<T[]> {
+  await using holder = await server.session();
+  await holder.query(`BEGIN; SET LOCAL search_path = ${schema}; ${sql}`);
+  const { rows } = await holder.query("SELECT pg_backend_pid() AS pid");
+  const begun = works.map((work) => work());
+  await until("all of them wait", async () => {
+    // The second may wait for the first, which waits for the holder.
+    const waiting = await server.run(`WITH RECURSIVE waiting AS (
+        SELECT pid FROM pg_stat_activity WHERE ${rows[0].pid} = ANY (pg_blocking_pids(pid))
+        UNION SELECT other.pid FROM pg_stat_activity AS other JOIN waiting ON waiting.pid = ANY (pg_blocking_pids(other.pid)))
+      SELECT 1 FROM waiting`);
+    return waiting.rowCount === works.length;
+  });
+  await holder.query("COMMIT");
+  return Promise.all(begun);
+}
+
+const logOf = (number: number) => `SELECT 1 FROM log WHERE number = ${number} FOR UPDATE`;
+const bothOf = <T>({ storages: [one, two] }: Several, work: (storage: typeof one, name: string) => Promise<T>) => [
+  () => work(one, "one"),
+  () => work(two, "two"),
+];
+
+test("of two servers that rest on the same state of a log one appends, and the other hears that it has moved [N1][L2]", {
+  skip,
+}, async (t) => {
+  const place = await severalStorages(t, server, { count: 2 });
+  const number = await makeConversation(place.storages[0]);
+  const append = bothOf(place, (storage, text) => storage.append({ number, expectedHead: 0, events: facts(text) }));
+  const codes = (await together(place.schema, logOf(number), append)).map(codeOf);
+  assert.deepEqual(codes.toSorted(), ["log_moved", "ok"]);
+  assert.equal((await readAll(place.storages[0], number)).length, 1);
+});
+
+test("of two servers that want a conversation in one moment one has it, and the other hears so [N1][L2]", {
+  skip,
+}, async (t) => {
+  const place = await severalStorages(t, server, { count: 2 });
+  const number = await makeConversation(place.storages[0]);
+  const claim = bothOf(place, (storage, name) => storage.claimLease(number, name, 15_000));
+  const claims = await together(place.schema, logOf(number), claim);
+  assert.deepEqual(claims.map(codeOf).toSorted(), ["fenced", "ok"]);
+  const [won] = claims.filter(({ ok }) => ok).map(unwrap);
+  assert.deepEqual(won, { epoch: 1, wasAbandoned: false });
+});
+
+test("a message that comes to two servers at once is stored once, and both tell the same place of it [N1][L2]", {
+  skip,
+}, async (t) => {
+  const place = await severalStorages(t, server, { count: 2 });
+  const number = await makeConversation(place.storages[0]);
+  const send = bothOf(place, (storage) => storage.append({ number, events: facts("hi"), with: { received: "m" } }));
+  const sent = await together(place.schema, logOf(number), send);
+  assert.deepEqual(sent.map(unwrap), [{ lastSeq: 1 }, { lastSeq: 1 }]);
+  assert.equal((await readAll(place.storages[0], number)).length, 1);
+});
+
+test("who makes a conversation while another server makes one of that id hears that there is one, and whoever deletes it is waited for [N1][L9]", {
+  skip,
+}, async (t) => {
+  const { storages, schema } = await severalStorages(t, server, { count: 2 });
+  const [one] = storages;
+  const wanted = { owner: alice, id: idOf("same"), at: morning, events: facts("mine") };
+  const other = `INSERT INTO conversation (owner, id, title, small_title, origin, is_passing, last_message, turns, read_index,
+    created_at, updated_at) VALUES ('alice', 'same', '', '', 'person', 0, '', 0, 0, 1, 1)`;
+  const [made] = await together(schema, other, [() => one.createConversation(wanted)]);
+  assert.equal(codeOf(made ?? assert.fail()), "conversation_exists");
+
+  const number = await makeConversation(one, "deleted");
+  const removal = `DELETE FROM log WHERE number = ${number}; UPDATE conversation SET deleted_at = 1 WHERE number = ${number}`;
+  const late = await together(schema, removal, [
+    async () => codeOf(await one.putBlob(number, Uint8Array.of(1))),
+    async () => codeOf(await storages[1].append({ number, events: facts("late") })),
+  ]);
+  assert.deepEqual(late, ["conversation_not_found", "conversation_not_found"]);
+});
+
+test("appends of two servers that never wait for each other leave no gap and overwrite nothing [N1][P3]", {
+  skip,
+}, async (t) => {
+  const { storages } = await severalStorages(t, server, { count: 2 });
+  const number = await makeConversation(storages[0]);
+  const texts = Array.from({ length: 40 }, (_, index) => `${index}`);
+  const stored = await Promise.all(
+    texts.map((text, index) => (storages[index % 2] ?? storages[0]).append({ number, events: facts(text) })),
+  );
+  const seqs = stored.map((result) => unwrap(result).lastSeq);
+  assert.deepEqual(
+    seqs.toSorted((x, y) => x - y),
+    texts.map((_, index) => index + 1),
+  );
+  const read = await readAll(storages[1], number);
+  assert.deepEqual(
+    seqs.map((seq) => JSON.parse(read[seq - 1]?.body ?? "{}").text),
+    texts,
+  );
+});
