@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
@@ -10,7 +11,9 @@ const sent = { attempt: 1, slot: "base", model: "m", reason: "r", hash: "", byte
 const written = { finish: "stop", usage: { input: 1, output: 1 }, durationMs: 1 } as const;
 const room = { turn: 1, strategy: "trim", summary: "", messagesBefore: 1, messagesAfter: 1 } as const;
 const call = { id: "c1", name: "look", arguments: "{}" };
-const state = (hash: string) => ({ bytes: 3, mode: 0o644, hash });
+const state = (text: string) => ({
+  ...{ bytes: text.length, mode: 0o644, hash: createHash("sha256").update(text).digest("hex") },
+});
 const changed = { type: "file.changed", path: "outputs/a.txt", by: "tool" } as const;
 const waiting: NewEvent = { type: "message.user", id: "later", text: "later", mode: "queue" };
 
