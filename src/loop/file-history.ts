@@ -9,8 +9,13 @@ import type { Parts } from "./parts.ts";
 /** Events read at a time. */
 const readMax = 2_000;
 
+type HistoryParts = Pick<Parts, "log" | "clock"> & {
+  readonly workspaces: Pick<Parts["workspaces"], "ofConversation">;
+  readonly documents: Pick<Parts["documents"], "notice">;
+};
+
 /** What became of the files of a conversation, by the ledger's lines, and the way back to an earlier state of one. */
-export function openFileHistory(parts: Parts): Pick<Engine, "fileHistory" | "restoreFile"> {
+export function openFileHistory(parts: HistoryParts): Pick<Engine, "fileHistory" | "restoreFile"> {
   const { log, workspaces, documents, clock } = parts;
   return {
     async fileHistory(conversation, { path, limit }) {
@@ -47,7 +52,7 @@ export function openFileHistory(parts: Parts): Pick<Engine, "fileHistory" | "res
 
 type Change = EventOf<"file.changed"> & { readonly turn: number | undefined };
 
-async function changesOf({ log }: Parts, { number }: ConversationRow): Promise<Change[]> {
+async function changesOf({ log }: Pick<Parts, "log">, { number }: ConversationRow): Promise<Change[]> {
   const changes: Change[] = [];
   let turn: number | undefined;
   for (let after = 0; ; ) {

@@ -9,12 +9,17 @@ import type { Parts } from "./parts.ts";
 /** What became of the files, and the ledger's lines about it. */
 export type GivenBack = Pick<UndoReport, "restored" | "left"> & { readonly events: NewEvent[] };
 
+/** What it takes to find the files of a conversation. */
+export type FileParts = {
+  readonly workspaces: Pick<Parts["workspaces"], "ofConversation" | "taskOf" | "cleanedAt" | "trash">;
+};
+
 /**
  * Makes the files as they were before these events, as far as tools changed them and nobody else did since. Fails where
  * it can be tried again: what a full disk or a limit refused, or files that lie in the trash.
  */
 export async function giveBackFiles(
-  parts: Parts,
+  parts: FileParts,
   conversation: ConversationRow,
   events: readonly LogEvent[],
 ): Promise<Result<GivenBack, Failure>> {
@@ -47,7 +52,7 @@ function byPath<T extends { readonly path: string }>(entries: readonly T[]): T[]
   return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function isInTrash({ workspaces }: Parts, conversation: ConversationRow): Promise<boolean> {
+async function isInTrash({ workspaces }: FileParts, conversation: ConversationRow): Promise<boolean> {
   if ((await workspaces.cleanedAt(conversation)) === undefined) return false;
   return (await workspaces.trash(conversation.owner)).some((entry) => entry.conversation === conversation.id);
 }
@@ -77,7 +82,7 @@ type Done = { readonly why?: UndoReport["left"][number]["why"]; readonly event?:
 type End = Done | { readonly hindrance: FileFailure };
 
 /** Undefined where there is nothing to say: a folder that was made stays. */
-async function giveBack(parts: Parts, conversation: ConversationRow, change: Change): Promise<End | undefined> {
+async function giveBack(parts: FileParts, conversation: ConversationRow, change: Change): Promise<End | undefined> {
   const { path, before, after, lost } = change;
   const workspace = await workspaceOf(parts, conversation, change);
   if (!workspace.ok) return leftFor(workspace.failure);
@@ -101,7 +106,7 @@ async function giveBack(parts: Parts, conversation: ConversationRow, change: Cha
 }
 
 async function workspaceOf(
-  { workspaces }: Parts,
+  { workspaces }: FileParts,
   conversation: ConversationRow,
   { workspace }: Change,
 ): Promise<Result<Workspace, FileFailure>> {

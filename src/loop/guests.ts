@@ -12,19 +12,25 @@ export function placeOf({ owner, number }: ConversationRow, workspace: Workspace
   return { owner, conversation: number, workspace, agent };
 }
 
+/** What programs of a conversation take. */
+export type GuestParts = {
+  readonly workspaces: Pick<Parts["workspaces"], "ofConversation" | "ofAgent" | "cleanedAt">;
+  readonly sandbox: Pick<Parts["sandbox"], "prewarm" | "reset" | "endTurn" | "leavePlace">;
+};
+
 /** The conversation's own files. */
-export function rootPlace({ workspaces }: Parts, conversation: ConversationRow): ProgramPlace {
+export function rootPlace({ workspaces }: GuestParts, conversation: ConversationRow): ProgramPlace {
   return placeOf(conversation, workspaces.ofConversation(conversation));
 }
 
 /** A guest starts while a person reads and types. Whose files are in the trash gets none: it would make new ones. */
-export async function prewarmOpened(parts: Parts, conversation: ConversationRow): Promise<void> {
+export async function prewarmOpened(parts: GuestParts, conversation: ConversationRow): Promise<void> {
   if ((await parts.workspaces.cleanedAt(conversation)) === undefined)
     parts.sandbox.prewarm(rootPlace(parts, conversation));
 }
 
 /** A guest starts while the model thinks; with Python's data libraries only where they will probably be used. */
-export function prewarm(parts: Parts, { conversation, history }: Run): void {
+export function prewarm(parts: GuestParts, { conversation, history }: Pick<Run, "conversation" | "history">): void {
   const [next] = history.queue;
   const selected = next?.selected?.files.map((path) => typeOfName(path.slice(path.lastIndexOf("/") + 1))) ?? [];
   const hasData = [...(next?.files ?? []).map(({ type }) => type), ...selected].some((type) => dataTypes.has(type));
@@ -39,11 +45,13 @@ function usedPython({ messages }: History): boolean {
   );
 }
 
+type EndedRun = Pick<Run, "conversation" | "history" | "agent" | "stage">;
+
 /**
  * What programs left running ends with the turn; what they did to files since their calls ended is told with its end. Of
  * an agent that shares its files only its own Python ends; a task's sandbox goes with the task.
  */
-export async function endPrograms(parts: Parts, run: Run): Promise<void> {
+export async function endPrograms(parts: GuestParts, run: EndedRun): Promise<void> {
   const { conversation, history } = run;
   if (history.turn === undefined || history.turn.finished.length === 0) return;
   if (run.agent !== undefined) return endAgentPrograms(parts, run, run.agent);
@@ -51,7 +59,7 @@ export async function endPrograms(parts: Parts, run: Run): Promise<void> {
     run.stage(fileChanged(change, { by: "tool", program: true }));
 }
 
-async function endAgentPrograms(parts: Parts, run: Run, agent: string): Promise<void> {
+async function endAgentPrograms(parts: GuestParts, run: EndedRun, agent: string): Promise<void> {
   const { conversation } = run;
   const workspace = await parts.workspaces.ofAgent(conversation, agent);
   if (!workspace.ok) return;
