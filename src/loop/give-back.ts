@@ -133,7 +133,8 @@ async function stateAt(
   { path, before, after, isFolder }: Change,
 ): Promise<Result<FileState | undefined, FileFailure>> {
   const stat = await workspace.stat(path);
-  if (!stat.ok) return stat.failure.code === "file_not_found" ? ok(undefined) : stat;
+  // Nor is anything there where a file stands in the place of a folder above it.
+  if (!stat.ok) return isAbsent.has(stat.failure.code) ? ok(undefined) : stat;
   const { type, bytes, mode } = stat.value;
   if (type === "folder" && !isFolder)
     return before !== undefined && (await removeBare(workspace, path))
@@ -146,6 +147,8 @@ async function stateAt(
   if (!hash.ok && hash.failure.code === "permission_denied") return ok({ bytes, mode });
   return hash.ok ? ok({ hash: hash.value, bytes, mode }) : hash;
 }
+
+const isAbsent: ReadonlySet<FileFailure["code"]> = new Set(["file_not_found", "not_a_folder"]);
 
 /** A folder in the place of a file, in which no file is left. */
 async function removeBare(workspace: Workspace, path: string): Promise<boolean> {
