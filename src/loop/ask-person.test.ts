@@ -6,10 +6,10 @@ import { ok } from "../base/result.ts";
 import { type AgentSelf, argumentsHash, askedHash, madeHash } from "../log/log.ts";
 import type { AllowRule, Finding } from "../protocol/approval.ts";
 import { type Ask, defineTool } from "../tools/tools.ts";
-import { conversationRow } from "./rows.testing.ts";
 import { askedAbout, madeByRule } from "./ask-person.ts";
 import { denied } from "./denied.ts";
 import type { Judged } from "./judge-calls.ts";
+import { conversationRow } from "./rows.testing.ts";
 
 const row = conversationRow("c");
 type Place = Parameters<typeof askedAbout>[0];

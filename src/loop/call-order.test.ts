@@ -76,8 +76,22 @@ test("a call is ordered by the arguments that a person put in place of the model
   const isBehind = () => inOrder([first, second], given, localOwner)(second);
   assert.deepEqual([isBehind(), isBehind(), read.length], [false, false, 2]);
   const about = { seq: 1, at: 0, id: "d", time: 0 };
-  const asked = { type: "decision.asked", ...about, turn: 1, call: second.call.id, kind: "approval", tool: "write" } as const;
-  const made = { type: "decision.made", ...about, verdict: "edit", by: "local", argumentsHash: "", previous: "" } as const;
+  const asked = {
+    type: "decision.asked",
+    ...about,
+    turn: 1,
+    call: second.call.id,
+    kind: "approval",
+    tool: "write",
+  } as const;
+  const made = {
+    type: "decision.made",
+    ...about,
+    verdict: "edit",
+    by: "local",
+    argumentsHash: "",
+    previous: "",
+  } as const;
   second.decision = { asked, made: { ...made, arguments: '{"at":"a"}' } };
   assert.deepEqual([isBehind(), isBehind(), read.length], [true, true, 3]);
   assert.deepEqual(asDecided(second), { ...second.call, arguments: '{"at":"a"}' });

@@ -22,7 +22,7 @@ const wanted: ProgramWanted = { language: "python", code: "1", timeoutMs: 1 };
 /** The programs of one call, in a sandbox that runs them so. */
 async function call(t: TestContext, run: Sandbox["run"], { kind = "task" }: { kind?: "task" | "conversation" } = {}) {
   const { workspace } = await testWorkspace(t, { kind });
-  const [said, logged] = [new Array<string>(), new Array<unknown>()];
+  const [said, logged] = [[] as string[], [] as unknown[]];
   const stop = new AbortController();
   const sandbox: Sandbox = { ...noSandbox(), run };
   const programs = watchPrograms(sandbox, {

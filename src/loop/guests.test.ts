@@ -12,7 +12,12 @@ import { endPrograms, type GuestParts, prewarm, prewarmOpened } from "./guests.t
 import { conversationRow } from "./rows.testing.ts";
 
 const conversation = conversationRow("c", 7);
-const change: FileChange = { path: "outputs/a.txt", before: undefined, after: { bytes: 1, mode: 0o644 }, lost: undefined };
+const change: FileChange = {
+  path: "outputs/a.txt",
+  before: undefined,
+  after: { bytes: 1, mode: 0o644 },
+  lost: undefined,
+};
 
 /** A sandbox that notes what is asked of it. `files`: what agents work with. */
 async function place(t: TestContext, files: Readonly<Record<string, Pick<Workspace, "id" | "kind">>> = {}) {
@@ -62,7 +67,16 @@ test("a sandbox has Python ready where data is given or selected, or was worked 
   const [plain, python] = [[["root", undefined]], [["root", "python"]]];
   assert.deepEqual([say({}), say({ files: [{ ...file, type: "text" }] })], [plain, plain]);
   for (const type of ["csv", "spreadsheet", "json", "pickle", "data"])
-    assert.deepEqual(say({ files: [{ ...file, type: "text" }, { ...file, type }] }), python, type);
+    assert.deepEqual(
+      say({
+        files: [
+          { ...file, type: "text" },
+          { ...file, type },
+        ],
+      }),
+      python,
+      type,
+    );
   assert.deepEqual(say({ selected: { files: ["uploads/csv/notes.txt"] } }), plain);
   assert.deepEqual(say({ selected: { files: ["uploads/notes.txt", "uploads/table.csv"] } }), python);
   const before = talkOf([{ said: "compute", steps: [] }]);
@@ -80,7 +94,11 @@ test("whoever opens a conversation finds its sandbox begun, but not where its fi
 });
 
 test("with a turn ends what its programs left running, each agent's own and no other's, and what they did to files is told [X1][A2][W12]", async (t) => {
-  const files = { w1: { id: "c", kind: "conversation" }, t1: { id: "t1", kind: "task" }, t2: { id: "t1", kind: "task" } } as const;
+  const files = {
+    w1: { id: "c", kind: "conversation" },
+    t1: { id: "t1", kind: "task" },
+    t2: { id: "t1", kind: "task" },
+  } as const;
   const { parts, noted } = await place(t, files);
   const worked = talkOf([{ said: "go", steps: [["done"]] }]).history;
   const ended = async (agent: string | undefined, history: History = worked) => {

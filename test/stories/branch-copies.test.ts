@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
 import type { Workspaces } from "../../src/workspace/workspace.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -83,10 +83,13 @@ test("a branch has all that counts of the main agent's log under its new numbers
   ];
   assert.deepEqual(bodies(await yard.events("b")), expected("c", lastSeq));
   assert.deepEqual(bodies(await yard.events("d")), expected("b", 2 + copied.length + 5));
-  assert.deepEqual([branch, again].map(({ agentId, appKey }) => [agentId, appKey]), [
-    ["01J", "shop"],
-    ["01J", "shop"],
-  ]);
+  assert.deepEqual(
+    [branch, again].map(({ agentId, appKey }) => [agentId, appKey]),
+    [
+      ["01J", "shop"],
+      ["01J", "shop"],
+    ],
+  );
 });
 
 test("a branch of a conversation in which nothing was said yet begins at nothing, and a place that is not there is refused [L9]", async () => {

@@ -57,7 +57,10 @@ test("what was said and answered while a person makes room is not left out with 
   assert.deepEqual([made.ok || made.failure.code, types], ["conversation_busy", whole.map(({ type }) => type)]);
   const begun = whole.slice(0, 2);
   const other = await madeWhile((yard, row) => must(yard.log.append(row.number, begun)), summary("fine"));
-  assert.deepEqual([other.made.ok || other.made.failure.code, other.types], ["conversation_busy", begun.map(({ type }) => type)]);
+  assert.deepEqual(
+    [other.made.ok || other.made.failure.code, other.types],
+    ["conversation_busy", begun.map(({ type }) => type)],
+  );
 });
 
 test("what else people do while one of them makes room does not hinder it, and the place of what was left out is told [Z2]", async () => {
@@ -74,7 +77,10 @@ test("what else people do while one of them makes room does not hinder it, and t
 });
 
 test("a summary that was of no use is paid for all the same, and nobody is told of a place where something was left out [Z2][A4]", async () => {
-  const { made, events } = await madeWhile(async () => {}, { ...says(" "), usage: { prompt_tokens: 700, completion_tokens: 3 } });
+  const { made, events } = await madeWhile(async () => {}, {
+    ...says(" "),
+    usage: { prompt_tokens: 700, completion_tokens: 3 },
+  });
   assert.ok(made.ok);
   const { seq, strategy, messagesBefore, messagesAfter } = made.value;
   assert.deepEqual([seq, strategy, messagesBefore, messagesAfter], [null, "fallback", 2 * turns, 2 * turns]);
