@@ -14,7 +14,7 @@ const shown = { text: "", cutBytes: 0, path: undefined, bytes: 0 };
 const report: ProgramReport = {
   ...{ how: "done", exitCode: 0, signal: undefined, stdout: shown, stderr: shown, value: undefined },
   ...{ returned: undefined, figures: [], changes: [change], startedAt: 0, endedAt: 0 },
-  metrics: { durationMs: 0, cpuMs: 0, memoryBytesMax: 0 },
+  metrics: { durationMs: 0, cpuMs: 0, memoryPeakBytes: 0, readBytes: 0, writtenBytes: 0 },
 };
 const piece = (text: string): ProgramOutput => ({ stream: "stdout", text, cutBytes: 0, at: { stdout: 0, stderr: 0 } });
 const wanted: ProgramWanted = { language: "python", code: "1", timeoutMs: 1 };

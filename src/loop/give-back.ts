@@ -10,7 +10,7 @@ import type { Parts } from "./parts.ts";
 export type GivenBack = Pick<UndoReport, "restored" | "left"> & { readonly events: NewEvent[] };
 
 /** What it takes to find the files of a conversation. */
-export type FileParts = {
+type FileParts = {
   readonly workspaces: Pick<Parts["workspaces"], "ofConversation" | "taskOf" | "cleanedAt" | "trash">;
 };
 

@@ -73,6 +73,9 @@ test("a turn that broke down, and whose end could not be stored because the data
     Promise.reject(new StorageAway(makeFailure("database_away", { why: "away", said: "planted" }), undefined));
   await using model = await modelServer((request) => (stepOf(request) === 0 ? calls(["now", {}]) : says("done")));
   await using yard = await startYard({ model, clock: soon, wrapStorage: (s) => atResult(s, 1, broken, away) });
-  const { answer, outcome, events } = await yard.ask("go");
+  const { answer, outcome, events, conversation } = await yard.ask("go");
   assert.deepEqual([answer, outcome, all(events, "call.finished").length], ["done", "done", 1]);
+  const [failed = "", ...others] = await yard.faults();
+  assert.match(failed, /^turn failed \([0-9a-f]{8}\)$/);
+  assert.deepEqual(others, [`conversation ${conversation} was left open`]);
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { Append, Storage } from "../../src/storage/storage.ts";
 import { firstOf, report } from "../world/company.ts";
@@ -132,4 +134,28 @@ test("what an agent that works for another asks is decided like the rest, edited
   );
   const told = model.asked.filter(isWorker).map(({ body }) => String(body.messages.at(-1)?.content));
   assert.equal(told.filter((text) => text === "pay left b").length, 2);
+});
+
+test("what the operator forbids while a person still thinks is not done, though they then approve it [H1][H2][P5]", async (t) => {
+  const data = folderWith(t, {});
+  let changed: Config | undefined;
+  const tools = [effectTool("pay", "unsafe", join(data, "marks"), { asks: true })];
+  await using model = await modelServer((request) =>
+    stepOf(request) === 0 ? calls(["pay", { mark: "poison" }]) : says("done"),
+  );
+  await using yard = await startYard({ model, data, tools, reload: async () => changed, isOneProcess: true });
+  await yard.start("c");
+  await yard.ask("go", { conversation: "c" });
+  const [open] = await waitingIn(yard, "c");
+  mkdirSync(join(data, "config"));
+  const rules = "global: {risk_patterns: {high: {patterns: [poison], action: deny, reason: poison is out}}}\n";
+  writeFileSync(join(data, "config", "hitl_rules.yaml"), rules);
+  const place = { cwd: data, homeDir: data, programDir: data, flags: {} };
+  const loaded = await loadConfig({ env: { AGENTYARD_DATA: data }, ...place });
+  assert.ok(loaded.ok);
+  changed = { ...yard.config, approvals: loaded.value.approvals };
+  assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+  const { events } = await yard.whenAtRest("c");
+  const ends = all(events, "call.finished").map(({ outcome, failure }) => [outcome, failure?.code]);
+  assert.deepEqual([ends, existsSync(join(data, "marks"))], [[["rejected", "tool_denied"]], false]);
 });

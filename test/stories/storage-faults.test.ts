@@ -170,7 +170,11 @@ for (const isRoots of [true, false]) {
     const away = new StorageAway(makeFailure("database_away", { why: "away", said: "planted" }), undefined);
     const wrapStorage = (storage: Storage) => breaksOnce(storage, { nth: 1, isRoots }, away);
     await using yard = await startYard({ model, wrapStorage, clock: soon });
-    const { answer, outcome, events } = await yard.ask("go");
+    const { answer, outcome, events, conversation } = await yard.ask("go");
+    const told = isRoots
+      ? `conversation ${conversation} was left open`
+      : `a turn of ${conversation} could not be stored`;
+    assert.deepEqual(await yard.faults(), [told]);
     const ends = all(events, "agent.ended").map((end) => end.outcome);
     assert.deepEqual([answer, outcome, ends], ["both have ended", "done", ["done", "done"]]);
     assert.equal(all(events, "turn.started").length, 3);
