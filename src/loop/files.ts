@@ -7,9 +7,14 @@ import type { ConversationRow } from "../storage/storage.ts";
 import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
+type FilesParts = Pick<Parts, "log" | "clock" | "uploads"> & {
+  readonly workspaces: Pick<Parts["workspaces"], "ofConversation" | "ofAgent">;
+  readonly documents: Pick<Parts["documents"], "notice" | "forget">;
+};
+
 /** What people do to the files of a conversation, at any time. Each change has its line in the ledger. */
 export function openFiles(
-  parts: Parts,
+  parts: FilesParts,
 ): Pick<Engine, "files" | "agentFiles" | "upload" | "removeFile" | "emptyFolder" | "noteChanges"> {
   const { workspaces, documents } = parts;
   return {
@@ -56,7 +61,7 @@ export function openFiles(
 }
 
 async function note(
-  { log, clock }: Parts,
+  { log, clock }: Pick<Parts, "log" | "clock">,
   { number }: ConversationRow,
   events: readonly NewEvent[],
 ): Promise<Result<void, Failure>> {

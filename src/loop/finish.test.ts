@@ -35,7 +35,7 @@ test("when a turn ends before its time each open call has one result: not run, s
     );
     const texts = ends.flatMap((event) => (event.type === "call.finished" ? [event.text] : []));
     assert.match(texts[0] ?? "", /^Error: tool_not_run: .*the turn was stopped/);
-    assert.ok(texts[1]?.startsWith(`Error: ${code}: `), texts[1]);
+    assert.equal(texts[1]?.startsWith(`Error: ${code}: `), true);
     closeCalls(tenure.root, code);
     assert.ok((await tenure.root.commit()).ok);
     assert.equal(await log.headOf(number), before.length + 2, "and none has two");

@@ -83,7 +83,7 @@ test("a turn that another server begins in the moment in which one goes back kee
   assert.deepEqual(all(await since(), "rewound"), []);
 });
 
-test("what is said in the moment in which one goes back is said after it, whole, and answered; what was said before that place and answered since is not said again [L9][L7]", async () => {
+test("what is said in the moment in which one goes back is said once more after it, whole; what was said before that place and answered since is not said again [L9][L7]", async () => {
   const later: NewEvent = { type: "message.user", id: "m9", text: "and this", mode: "steer", hints: ["code"] };
   await using here = await met((yard, row) => must(yard.log.append(row.number, [later])), "rewound");
   const { yard, row } = here;

@@ -125,6 +125,8 @@ test("what is done between turns waits a second at the most for a turn that has 
   });
   await using model = await modelServer(() => says("fine"));
   await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
+  // A yard does not close before its turns have let go.
+  using _ = { [Symbol.dispose]: () => held?.resolve() };
   const row = await yard.start("c");
   held = Promise.withResolvers();
   await yard.ask("first", { conversation: "c" });
