@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
+import { firstOf, report } from "../world/company.ts";
+import { all } from "../world/events.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const sent = { attempt: 1, slot: "base", model: "m", reason: "r", hash: "", bytes: 0, reused: 0 } as const;
@@ -95,4 +98,18 @@ test("who looks at the agents of a conversation sees for whom each works, what i
       ["role of worker", "working"],
     ],
   );
+});
+
+test("what one agent that was made has taken is taken once: the next is made as long as there may be another [A4][A2]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("part")) return says(report("done"));
+    return stepOf(request) < 3 ? calls(["delegate_task", { task: `part ${stepOf(request)}` }]) : says("all are done");
+  });
+  await using yard = await startYard({ model, isOneProcess: true });
+  const row = await yard.start("c");
+  await must(yard.engine.setBudget(row, { agents: 2 }));
+  const { answer, events } = await yard.ask("go", { conversation: "c" });
+  const ends = all(events, "call.finished").map(({ outcome, failure }) => failure?.code ?? outcome);
+  assert.deepEqual([answer, ends], ["all are done", ["ok", "ok", "budget_short"]]);
+  assert.equal(all(events, "agent.spawned").length, 2);
 });
