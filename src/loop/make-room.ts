@@ -22,7 +22,6 @@ import type { ConversationRow } from "../storage/storage.ts";
 import type { RoomReport } from "../tools/tools.ts";
 import { choiceOf } from "./agents.ts";
 import type { Parts } from "./parts.ts";
-import type { Run } from "./run.ts";
 import { canPay, paidFor } from "./spending.ts";
 
 export type CompactWanted = {
@@ -32,12 +31,15 @@ export type CompactWanted = {
 };
 
 type Place = {
-  readonly conversation: ConversationRow;
+  readonly conversation: Pick<ConversationRow, "id" | "owner">;
   readonly history: History;
   readonly signal: AbortSignal;
   /** Called before a model is asked for a summary. */
   readonly onAsked?: (() => Promise<void>) | undefined;
 };
+
+/** What making room takes. */
+type RoomParts = Pick<Parts, "limits" | "models" | "agents" | "clock" | "logger">;
 
 /** The event to be stored; without one there was nothing to do, or no summary and nothing that had to go. */
 type RoomMade = {
@@ -53,7 +55,7 @@ type Paid = Pick<EventBody<"usage.noted">, "usage" | "cost">;
  * `context_exhausted` where that is not possible.
  */
 export async function makeRoomIn(
-  parts: Parts,
+  parts: RoomParts,
   place: Place,
   wanted: CompactWanted,
 ): Promise<Result<RoomMade, Failure>> {
@@ -94,8 +96,8 @@ export function roomEvents(turn: number, { compacted, paid }: RoomMade): NewEven
 
 /** The same for an agent, in the middle of its turn: the answer that asks for it stays. */
 export async function roomInTurn(
-  run: Pick<Run, "conversation" | "history">,
-  parts: Parts,
+  run: Pick<Place, "conversation" | "history">,
+  parts: RoomParts,
   { strategy, signal }: Pick<CompactWanted, "strategy"> & { readonly signal: AbortSignal },
 ): Promise<Result<RoomReport, Failure>> {
   const { conversation, history } = run;
@@ -114,7 +116,11 @@ export function readerOf(history: History, parts: Pick<Parts, "models" | "agents
 }
 
 /** Numbers for whoever asked. */
-export function reportOf(history: History, { compacted, because }: RoomMade, parts: Parts): Omit<CompactReport, "seq"> {
+export function reportOf(
+  history: History,
+  { compacted, because }: RoomMade,
+  parts: Pick<Parts, "models" | "agents" | "limits">,
+): Omit<CompactReport, "seq"> {
   const { messages } = history;
   if (compacted !== undefined) {
     const { strategy, messagesBefore, messagesAfter, tokensBefore = 0, tokensAfter = 0 } = compacted;
@@ -149,7 +155,7 @@ type Assumed = {
  * The provider refused what should have fitted: its window is taken for smaller. Half of the history goes; if that is
  * refused as well, all that may go.
  */
-function assumedWindow(history: History, parts: Parts): Assumed {
+function assumedWindow(history: History, parts: RoomParts): Assumed {
   const { windowTokens } = readerOf(history, parts);
   const { used, prefix, scale } = roomOf(history, readerOf(history, parts));
   const half = prefix + overflowHistoryShare * Math.max(used - prefix, 0);
@@ -175,7 +181,7 @@ type Summary = Pick<Compacted, "because"> & { readonly text?: string | undefined
 const inputShare = 0.7;
 
 async function askForSummary(
-  parts: Parts,
+  parts: RoomParts,
   { conversation, history, signal, onAsked }: Place,
   { strategy, focus, room, first }: Asked,
 ): Promise<Summary> {

@@ -146,7 +146,7 @@ export const looksMax = 50;
  * is acknowledged is then true. Looks again when it has moved.
  */
 export async function appendSeen(
-  { log, gates }: Parts,
+  { log, gates }: Pick<Parts, "log" | "gates">,
   number: number,
   plan: (history: History, tree: Tree) => Result<Planned, Failure>,
 ): Promise<Result<{ readonly lastSeq: number }, Failure>> {

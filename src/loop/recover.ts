@@ -7,13 +7,19 @@ import type { Parts } from "./parts.ts";
 
 const wakesMax = 10_000;
 
+/** What looking for it takes. */
+export type LookParts = Pick<
+  Parts,
+  "storage" | "homes" | "log" | "clock" | "limits" | "models" | "agents" | "toolbox" | "approvals"
+>;
+
 /** What is to be done about a conversation that nobody drives. */
 type Interrupted = { readonly conversation: ConversationRow; readonly isOld: boolean };
 
 /** After a start: what was interrupted goes on by itself, a few at a time; what lies long back is only named. */
 export async function recoverTurns(
-  parts: Parts,
-  driver: Driver,
+  parts: LookParts & Pick<Parts, "logger">,
+  driver: Pick<Driver, "wake" | "ended">,
   options: { ageMsMax: number },
 ): ReturnType<Engine["recover"]> {
   const { limits, logger } = parts;
@@ -45,7 +51,7 @@ export async function recoverTurns(
  * `isOver`: nobody wants to know any more, and a server that ends must take no home from those that could serve it.
  */
 export async function* findInterrupted(
-  parts: Parts,
+  parts: LookParts,
   { ageMsMax, isOver = () => false }: { readonly ageMsMax: number; readonly isOver?: () => boolean },
   lookedAt: Map<number, number> = new Map(),
 ): AsyncGenerator<Interrupted, void, undefined> {
@@ -68,7 +74,7 @@ export async function* findInterrupted(
   }
 }
 
-async function lookAt(parts: Parts, number: number, ageMsMax: number): Promise<Interrupted | undefined> {
+async function lookAt(parts: LookParts, number: number, ageMsMax: number): Promise<Interrupted | undefined> {
   const { storage, log, clock } = parts;
   const conversation = await storage.conversationByNumber(number);
   if (conversation === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { inBackground, whenOver } from "../base/background.ts";
 import { type Driver, wakeTopic } from "./driver.ts";
 import type { Parts } from "./parts.ts";
-import { findInterrupted } from "./recover.ts";
+import { findInterrupted, type LookParts } from "./recover.ts";
 
 /** Goes on with what servers left that are gone, and with what others stored for conversations that live here. */
 export interface TakeOver {
@@ -12,7 +12,10 @@ export interface TakeOver {
 
 const everyMs = 1_000;
 
-export function openTakeOver(parts: Parts, driver: Driver): TakeOver {
+export function openTakeOver(
+  parts: LookParts & Pick<Parts, "random" | "logger">,
+  driver: Pick<Driver, "wake">,
+): TakeOver {
   const { storage, homes, clock, random, logger } = parts;
   const lookedAt = new Map<number, number>();
   let ageMsMax: number | undefined;
