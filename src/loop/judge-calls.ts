@@ -32,9 +32,14 @@ export type JudgedPlace = {
   readonly said: History["said"];
 };
 
+/** What judging takes. */
+type JudgeParts = Pick<Parts, "approvals" | "reachesNetwork" | "log" | "storage" | "logger"> & {
+  readonly workspaces: Pick<Parts["workspaces"], "ofAgent">;
+};
+
 /** Asks the rules about one call. `always`: what counts as allowed besides what is stored. */
 export async function judgeCall(
-  parts: Parts,
+  parts: JudgeParts,
   place: JudgedPlace,
   call: ToolCall,
   always: readonly AllowRule[] = [],
@@ -69,7 +74,7 @@ export async function judgeCall(
 
 /** The log is read only where somebody would be asked otherwise. */
 async function isNamed(
-  { log }: Parts,
+  { log }: JudgeParts,
   { conversation, history: { messages, isTainted }, said }: JudgedPlace,
   { tool, arguments: given }: JudgedCall,
 ): Promise<boolean> {

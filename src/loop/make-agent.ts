@@ -22,7 +22,11 @@ const contextCharacters = 8;
  * The one way to make an agent: the event that does it. Its id follows from the call that wants it, so that a call that is
  * run again after a crash makes no second one. What it may spend is taken from what its parent has left.
  */
-export function makeAgent(run: Run, parts: Parts, wanted: AgentWanted): Result<Spawned, Failure> {
+export function makeAgent(
+  run: Run,
+  parts: Pick<Parts, "limits" | "clock">,
+  wanted: AgentWanted,
+): Result<Spawned, Failure> {
   const { conversation, history, agent = "root" } = run;
   const { mode, call = "", role, brief, loops } = wanted;
   const held = heldBy(run, parts, wanted);
@@ -50,7 +54,11 @@ function expectedBeside({ expected }: Run, call: string | undefined): Spawned[] 
 }
 
 /** Whoever is handed over to takes a place of its own, and spends what the one before it had left. */
-function heldBy(run: Run, parts: Parts, { mode, call, budget = {} }: AgentWanted): Result<BudgetLimits, Failure> {
+function heldBy(
+  run: Run,
+  parts: Pick<Parts, "limits" | "clock">,
+  { mode, call, budget = {} }: AgentWanted,
+): Result<BudgetLimits, Failure> {
   const { history } = run;
   const others = expectedBeside(run, call).map((other) =>
     other.mode === "handoff" ? { agents: 1 } : heldFor(other.budget ?? {}),

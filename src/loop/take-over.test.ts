@@ -12,12 +12,17 @@ async function amongOthers(t: TestContext, { random = () => 0.5, isShared = true
   const gone = new Set<(server: string) => void>();
   const back = new Set<() => void>();
   const looks: PromiseWithResolvers<void>[] = [];
+  const met: { onRow?: () => Promise<unknown> } = {};
   let isHeld = false;
   const wrap = (real: Storage): Storage => ({
     ...real,
     onTold(listener) {
       told.add(listener);
       return () => told.delete(listener);
+    },
+    async conversationByNumber(number) {
+      await met.onRow?.();
+      return real.conversationByNumber(number);
     },
     async dueWakes(...given) {
       const look = Promise.withResolvers<void>();
@@ -44,7 +49,7 @@ async function amongOthers(t: TestContext, { random = () => 0.5, isShared = true
   const wake = (conversation: ConversationRow) => void woken.push(conversation.id);
   const takeOver = openTakeOver({ ...left.parts, random }, { wake });
   return {
-    ...{ ...left, takeOver, woken, looks },
+    ...{ ...left, takeOver, woken, looks, met },
     listeners: () => told.size + gone.size + back.size,
     tell: (topic: string) => told.forEach((listener) => void listener({ topic, key: "1" })),
     hold: (held: boolean) => {
@@ -123,4 +128,21 @@ test("a server that ends hears nobody any more, waits for the look that is under
   await closed;
   await soon();
   assert.deepEqual([woken, looks.length], [[], 1]);
+});
+
+test("what a server has found in the moment in which it is told to end is left to others [N1][L2]", async (t) => {
+  const { takeOver, woken, tell, met, start } = await amongOthers(t);
+  await start("a", waiting);
+  takeOver.start({ ageMsMax: 5 });
+  const [isAsked, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  met.onRow = () => {
+    isAsked.resolve();
+    return mayGoOn.promise;
+  };
+  tell("wake");
+  await isAsked.promise;
+  const closed = takeOver.close();
+  mayGoOn.resolve();
+  await closed;
+  assert.deepEqual(woken, []);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ok } from "../base/result.ts";
+import { homesHere } from "../homes/homes.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -152,4 +153,28 @@ test("whoever waits for news hears of a new agent, of what others wrote to one, 
   await end;
   assert.deepEqual(rings, ["a new agent", "mail", "the end"]);
   await tenure.release();
+});
+
+test("a lease is fresh for four fifths of its time since it was renewed last, to the millisecond, while others take this server for a living one [L2][N1]", async (t) => {
+  const wrap = (real: Storage): Storage => ({ ...real, renewLease: async () => failure("storage_busy", {}) });
+  const { clock, tenure } = await keepOne(t, { wrap });
+  clock.move(0.8 * leaseMs - 1);
+  assert.equal(tenure.isLeaseFresh(), true);
+  clock.move(1);
+  assert.equal(tenure.isLeaseFresh(), false);
+  const homes = { ...homesHere, isFresh: () => false };
+  const kept = await keepOne(t);
+  Object.assign(kept.parts, { homes });
+  assert.equal(kept.tenure.isLeaseFresh(), false);
+});
+
+test("a conversation that another server has is not taken up, and whoever has it keeps it [L2][N1]", async (t) => {
+  const { parts, conversation, tenure, real, number } = await keepOne(t, { before: [said("m1")] });
+  const other = await openTenure(parts, conversation, "there");
+  assert.equal(other.ok || other.failure.code, "fenced");
+  tenure.root.stage(started);
+  assert.ok((await tenure.root.commit()).ok);
+  await tenure.release();
+  const next = await real.claimLease(number, "there", leaseMs);
+  assert.deepEqual(next.ok && next.value, { epoch: tenure.epoch + 1, wasAbandoned: false });
 });

@@ -6,8 +6,12 @@ import type { Parts } from "./parts.ts";
 import { isShort, resultBytesMax } from "./result-room.ts";
 import type { Run } from "./run.ts";
 
+/** Whose result it is, and what says how long it may be. */
+export type ResultRun = Pick<Run, "history">;
+export type ResultParts = Pick<Parts, "models" | "agents" | "limits">;
+
 /** What a result may have at the most, without the marks that are put around it. */
-export function toolBytesMax(run: Run, parts: Parts, { isOutside }: Pick<Tool, "isOutside">): number {
+export function toolBytesMax(run: ResultRun, parts: ResultParts, { isOutside }: Pick<Tool, "isOutside">): number {
   return resultBytesMax(run.history, parts) - (isOutside ? blockBytes : 0);
 }
 
@@ -41,7 +45,7 @@ export async function resultOf(
 }
 
 /** A text that is the result as it is, cut in the middle where it is too long; the log has all of it. */
-export function boundedText(run: Run, parts: Parts, text: string): string {
+export function boundedText(run: ResultRun, parts: ResultParts, text: string): string {
   const whole = text === "" ? forModels.emptyResult : text.toWellFormed();
   if (isShort(whole)) return whole;
   const bytesMax = resultBytesMax(run.history, parts);

@@ -7,7 +7,7 @@ import { lastText } from "../last-text.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
 import { standingOf } from "../spending.ts";
-import { collectFiles } from "./hand-over.ts";
+import { collectFiles, type FileParts } from "./hand-over.ts";
 import { asAgent, openChildren, parentOf } from "./seats.ts";
 
 type Outcome = EventBody<"agent.ended">["outcome"];
@@ -18,13 +18,15 @@ const outcomes: Readonly<Record<TurnOutcome, Outcome>> = {
   ...{ failed: "failed", crashed: "failed" },
 };
 
+type EndParts = FileParts & Pick<Parts, "limits" | "clock" | "marks">;
+
 /**
  * What is stored together with the end of an agent's turn: its end and its files, and for a task the word to its parent.
  * Called while the turn is still there.
  */
 export async function endOf(
   run: Run,
-  parts: Parts,
+  parts: EndParts,
   { outcome, failure }: { readonly outcome: TurnOutcome; readonly failure?: Failure | undefined },
 ): Promise<NewEvent[]> {
   const { history } = run;
@@ -52,7 +54,7 @@ type Ending = {
 };
 
 /** Whoever ended it itself need not be told. */
-function wordToParent(run: Run, parts: Parts, { ended, failure, leftOut }: Ending): Mail[] {
+function wordToParent(run: Run, parts: EndParts, { ended, failure, leftOut }: Ending): Mail[] {
   const { self, ending } = run.history;
   if (self?.mode !== "task" || ending?.by !== undefined) return [];
   const { outcome, result = "", folder } = ended;
@@ -67,7 +69,7 @@ function wordToParent(run: Run, parts: Parts, { ended, failure, leftOut }: Endin
 }
 
 /** It was stopped before it began. */
-export async function endUnstarted(run: Run, parts: Parts): Promise<void> {
+export async function endUnstarted(run: Run, parts: EndParts): Promise<void> {
   for (const event of await endOf(run, parts, { outcome: "cancelled" })) run.stage(event);
   await run.commit();
 }

@@ -35,13 +35,16 @@ type Collected = {
   readonly leftOut: number;
 };
 
+/** Where the files are. */
+export type FileParts = { readonly workspaces: Pick<Parts["workspaces"], "ofConversation" | "taskOf"> };
+
 const nothing: Collected = { folder: undefined, events: [], leftOut: 0 };
 
 /**
  * Puts what a task has made into `outputs/{name}/` of the conversation: what lies in its own `outputs/`, or where there is
  * none everything but its scratch and what it was given and left as it was. Done again after a crash it is the same.
  */
-export async function collectFiles({ history, conversation }: Run, parts: Parts): Promise<Collected> {
+export async function collectFiles({ history, conversation }: Run, parts: FileParts): Promise<Collected> {
   const { self } = history;
   if (self?.mode !== "task" || self.parent !== "root") return nothing;
   const task = await parts.workspaces.taskOf(conversation, self.id);

@@ -20,8 +20,13 @@ type Place = {
   readonly noting: (files: Workspace) => Workspace;
 };
 
+/** What dealing with them takes. */
+type AgentParts = Pick<Parts, "agents" | "marks" | "limits" | "clock"> & {
+  readonly workspaces: Pick<Parts["workspaces"], "assignTask" | "taskOf">;
+};
+
 /** The agents of a conversation, as a call of one of them deals with them. All of it is events that are stored with its result. */
-export function toolAgents(run: Run, parts: Parts, { call, workspace, noting }: Place): ToolAgents {
+export function toolAgents(run: Run, parts: AgentParts, { call, workspace, noting }: Place): ToolAgents {
   return {
     delegate({ task, loops, role = roleNow(run, parts) }) {
       const spawned = makeAgent(run, parts, { mode: "worker", call, role, brief: task, loops });
@@ -77,7 +82,7 @@ export function toolAgents(run: Run, parts: Parts, { call, workspace, noting }: 
   };
 }
 
-function roleNow(run: Run, parts: Parts): string {
+function roleNow(run: Run, parts: AgentParts): string {
   return run.history.self?.role ?? roleOf(run.history, parts).id;
 }
 
@@ -86,7 +91,7 @@ type Given = Omit<Place, "call"> & { readonly agent: string; readonly files: rea
 /** The workspace is there for the copies before the agent is; without any, it comes with the agent. */
 async function give(
   { conversation }: Run,
-  { workspaces }: Parts,
+  { workspaces }: AgentParts,
   { agent, files, workspace, noting }: Given,
 ): Promise<Result<readonly string[], Failure>> {
   if (files.length === 0) return ok([]);

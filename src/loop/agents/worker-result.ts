@@ -3,11 +3,14 @@ import type { EventOf, NewEvent } from "../../protocol/events.ts";
 import { allOf } from "../../tools/tools.ts";
 import { failureWords, forModels, wordsFor } from "../../words/words.ts";
 import type { Parts } from "../parts.ts";
-import type { Run } from "../run.ts";
-import { boundedText } from "../tool-result.ts";
+import { boundedText, type ResultParts, type ResultRun } from "../tool-result.ts";
 
 /** The result of a call whose work an agent did; undefined while that agent works. */
-export function workerResult(run: Run, parts: Parts, { call, worker }: CallState): NewEvent | undefined {
+export function workerResult(
+  run: ResultRun,
+  parts: ResultParts & Pick<Parts, "marks">,
+  { call, worker }: CallState,
+): NewEvent | undefined {
   const ended = worker?.ended;
   if (worker === undefined || ended === undefined) return undefined;
   const isGood = ended.outcome === "done" || ended.outcome === "limit";
