@@ -51,5 +51,6 @@ export async function leftOver(t: TestContext, wrap: (real: Storage) => Storage 
   return { parts, homes, clock, start, leave, logged };
 }
 
-export const waiting: NewEvent = { type: "message.user", id: "m1", text: "go", mode: "queue" };
+export const messageOf = (id: string): NewEvent => ({ type: "message.user", id, text: "go", mode: "queue" });
+export const waiting = messageOf("m1");
 export const running: readonly NewEvent[] = [waiting, { type: "turn.started", turn: 1, message: "m1", epoch: 1 }];

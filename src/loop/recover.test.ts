@@ -4,7 +4,7 @@ import { answer, step } from "../../test/world/any-log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { type ConversationRow, type Storage, StorageAway } from "../storage/storage.ts";
-import { leftOver, running, waiting } from "./left-over.testing.ts";
+import { leftOver, messageOf, running, waiting } from "./left-over.testing.ts";
 import { findInterrupted, recoverTurns } from "./recover.ts";
 
 const ageMsMax = 1_000;
@@ -62,7 +62,7 @@ test("what was looked at is looked at again when its log has grown, or when it w
   assert.deepEqual([await look(), await look()], [["a"], []]);
   elsewhere.clear();
   assert.deepEqual([await look(), await look()], [["b"], []]);
-  await left.leave(a, { ...waiting, id: "m2" });
+  await left.leave(a, messageOf("m2"));
   assert.deepEqual([await look(), await look()], [["a"], []]);
   const head = lookedAt.get(a.number) ?? 0;
   const { parts } = left;

@@ -15,12 +15,20 @@ export function toolBytesMax(run: ResultRun, parts: ResultParts, { isOutside }: 
   return resultBytesMax(run.history, parts) - (isOutside ? blockBytes : 0);
 }
 
+/** What a result is kept with where it is too long to be told. */
+type KeepingRun = Pick<Run, "conversation" | "history" | "agent">;
+type KeepingParts = ResultParts &
+  Pick<Parts, "marks" | "logger"> & {
+    readonly workspaces: Pick<Parts["workspaces"], "ofAgent">;
+    readonly storage: Pick<Parts["storage"], "putBlob">;
+  };
+
 type Ended = { readonly call: ToolCall; readonly tool: Tool; readonly output: ToolOutput };
 
 /** The result as a model is told it: bounded, and marked where others wrote it. */
 export async function resultOf(
-  run: Run,
-  parts: Parts,
+  run: KeepingRun,
+  parts: KeepingParts,
   { call, tool, output }: Ended,
 ): Promise<Pick<EventBody<"call.finished">, "text" | "images" | "blob" | "file" | "untrusted">> {
   const { images, outside } = output;
@@ -57,8 +65,8 @@ export function boundedText(run: ResultRun, parts: ResultParts, text: string): s
  * no line in the ledger, and what is undone leaves it where it is, in temp/, until that is emptied.
  */
 async function keep(
-  { conversation, history, agent }: Run,
-  parts: Parts,
+  { conversation, history, agent }: KeepingRun,
+  parts: KeepingParts,
   { call, tool, text }: { call: ToolCall; tool: Tool; text: string },
 ): Promise<{ file?: string; blob?: string }> {
   const { turn } = history;

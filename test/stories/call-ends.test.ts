@@ -105,7 +105,7 @@ test("how long a call took is stored, also where it failed, and what it wrote be
       ...{ name, description: "Takes its time. For tests.", class: "pure", input: z.object({}) },
       async run() {
         lateMs += 50_000;
-        return isGood ? ok({ text: "there" }) : failure("file_not_found", { path: "x" });
+        return isGood ? ok({ text: "there" }) : failure("turn_not_running", {});
       },
     });
   // A tool of somebody else's need not keep to our types.
@@ -127,7 +127,7 @@ test("how long a call took is stored, also where it failed, and what it wrote be
     results.map(({ durationMs = 0, failure: why }) => [Math.floor(durationMs / 10_000), why?.code]),
     [
       [5, undefined],
-      [5, "file_not_found"],
+      [5, "turn_not_running"],
       [0, "tool_crashed"],
     ],
   );

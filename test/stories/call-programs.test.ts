@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
+import { defaultLimits } from "../../src/loop/loop.ts";
 import type { ProgramReport, RunningProgram, Sandbox } from "../../src/sandbox/sandbox.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
@@ -20,6 +21,11 @@ const ended: ProgramReport = {
   changes: [{ path: "outputs/made.txt", before: undefined, after, lost: undefined }],
 };
 
+/** So much happens meanwhile that whoever did not wait would be done. */
+async function aWhile(): Promise<void> {
+  for (let count = 0; count < 40; count += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Programs that change a file and end when they are told to, or at once. */
 function playing({ endsAtOnce }: { endsAtOnce: boolean }): Sandbox {
   return {
@@ -29,7 +35,8 @@ function playing({ endsAtOnce }: { endsAtOnce: boolean }): Sandbox {
         ...{ id: "p", kill() {}, output: (async function* () {})() },
         report: new Promise((resolve) => {
           if (endsAtOnce) resolve(ended);
-          else signal?.addEventListener("abort", () => resolve({ ...ended, how: "cancelled" }));
+          else
+            signal?.addEventListener("abort", () => void aWhile().then(() => resolve({ ...ended, how: "cancelled" })));
         }),
       };
       return ok(program);
@@ -48,6 +55,7 @@ const running = (then: (context: ToolContext) => Promise<never>, timeoutMs?: num
     },
   });
 
+const { stopGraceMs } = defaultLimits;
 const never = () => new Promise<never>(() => {});
 
 async function ledgerOf(tool: Tool, sandbox: Sandbox, clock: Clock = systemClock) {
@@ -94,6 +102,8 @@ test("a call that takes longer than its own arguments allow is stopped with its 
       if (ms === timeoutMs) timeIsUp = action;
       return systemClock.after(ms, action);
     },
+    // The tool has no last words.
+    wait: async (ms, signal) => (ms === stopGraceMs ? "elapsed" : systemClock.wait(ms, signal)),
   };
   const slow = running(async () => {
     timeIsUp();

@@ -128,7 +128,7 @@ test("a worker has the role of who gives it the work unless another is named, it
   );
   assert.match(`${worker} ${context}`, /^worker-[0-9a-f]{12} subagent-[0-9a-f]{8}$/);
   assert.deepEqual(budget, { agents: 9, depth: 4 }, "a share of what there is, and a place less below it");
-  const named = of("root", "y").delegate({ task: "count", role: "counter" });
+  const named = of("root", "y").delegate({ task: "count", loops: 3, role: "counter" });
   assert.deepEqual(named.ok && named.value.events?.map((one) => one.type === "agent.spawned" && one.role), ["counter"]);
   const below = await of("one", "z").spawn({ role: "Very Odd: Role!", brief: "b", files: ["uploads/a.txt"] });
   assert.ok(below.ok);
