@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import type { OutgoingMessage } from "../../src/loop/loop.ts";
 import { all } from "../world/events.ts";
@@ -19,10 +20,10 @@ test("all that comes with a message is stored with it, and nothing that was not 
   };
   const images = [{ mime: "image/png", base64: "AA==" }];
   const instead = [{ role: "user", text: "before" }] as const;
-  const full = {
+  const full: OutgoingMessage = {
     ...{ id: "m1", text: "go", mode: "queue", slot: "code", budget: { tokens: 90_000, steps: 3 }, images },
     ...{ reply: "reply-1", run: "run-1", instead: [...instead], inputs: { colour: "green" } },
-  } as const;
+  };
   const callerPart = { instructions: "Be brief." };
   assert.deepEqual(await stored({ ...full, callerPart }), { type: "message.user", ...full, program: callerPart });
   const plain = { id: "m2", text: "more", mode: "steer" } as const;
@@ -34,6 +35,9 @@ test("all that comes with a message is stored with it, and nothing that was not 
   const own = { id: "m4", text: "mine", mode: "queue" } as const;
   assert.deepEqual(await stored({ ...own, own: 4 }), { type: "message.user", ...own });
   assert.deepEqual(await stored({ ...own, id: "m5", own: 99 }), { type: "message.user", ...own, id: "m5" });
+  await must(yard.engine.upload(row, { name: "a.txt", keep: false, chunks: Readable.from([Buffer.from("a")]) }));
+  const attached = await stored({ ...own, id: "m6", own: 99, files: ["uploads/a.txt"] });
+  assert.deepEqual([attached.own, attached.text.slice(0, 4), attached.untrusted], [4, "mine", undefined]);
   const again = await must(yard.engine.send(row, { ...own, id: "m5" }));
   const first = all(await yard.events("c"), "message.user").find(({ id }) => id === "m5");
   assert.deepEqual(again, { message: "m5", seq: first?.seq }, "sent twice it is stored once");
