@@ -53,7 +53,10 @@ test("what steers while an attempt waits for the next one joins that; the attemp
 });
 
 test("in its last answer a model that calls tools all the same is not listened to: what it says is the answer, and nothing runs [L8][L1]", async () => {
-  await using model = await modelServer(() => ({ ...calls(["echo", { text: "x" }]), text: "so far" }));
+  // Who listens to it all the same comes to an end, too.
+  await using model = await modelServer(() =>
+    model.asked.length > 4 ? says("enough") : { ...calls(["echo", { text: "x" }]), text: "so far" },
+  );
   await using yard = await startYard({ model, tools: [echo], env: { MAX_LOOPS: "1" } });
   const { answer, outcome, events } = await yard.ask("go");
   const last = all(events, "message.assistant").at(-1);
@@ -89,4 +92,21 @@ test("who stops a conversation whose turn does not start within a second is told
   held.resolve();
   assert.deepEqual([stopped.ok || stopped.failure.code, looks], ["turn_not_running", 200]);
   assert.equal((await yard.whenAtRest(id)).answer, "here I am");
+});
+
+test("a last answer that fails is asked for again with the very same words: that it is the last one is said once [L8][M3][L3]", async () => {
+  const busy = { status: 503, headers: { "retry-after-ms": "1" }, body: '{"error":{"message":"overloaded"}}' };
+  await using model = await modelServer([calls(["echo", { text: "x" }]), busy, says("so far")]);
+  await using yard = await startYard({ model, tools: [echo], env: { MAX_LOOPS: "1" } });
+  const { answer, events } = await yard.ask("go");
+  const [, first, second] = model.messageBytes();
+  assert.deepEqual([answer, first === second], ["so far", true]);
+  const [, last, again] = all(events, "step.started");
+  assert.deepEqual(
+    [last, again].map((step) => [step?.attempt, step?.final, step?.reminder?.includes("limit of 1 steps")]),
+    [
+      [1, true, true],
+      [2, true, undefined],
+    ],
+  );
 });
