@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { until } from "../../test/world/events.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { installing, makeTooDeep, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
-import type { Play, PlayedGuest } from "../../test/world/played-provider.ts";
+import { type Play, type PlayedGuest, playedProvider } from "../../test/world/played-provider.ts";
+import { ok } from "../base/result.ts";
 import { OwnerId } from "../protocol/ids.ts";
 import type { Packages, PackagesWanted } from "./sandbox.ts";
 
@@ -78,6 +81,47 @@ test("all of an installation has the time that was given, and the list of what i
       [1000, 30_000, 1, 30_000],
     ],
   );
+});
+
+test("an installation that ends while somebody looks how much room it takes is not looked at again [X5][X4]", async (t) => {
+  const clock = manualClock();
+  const play: Play = () => {
+    clock.move(1000);
+    return { code: 1, says: "no such package" };
+  };
+  const place = installing(t, play, { clock });
+  const { packages, sessions } = place.open();
+  await sessions.use(ann);
+  const timers = clock.timers();
+  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "index", said: "no such package" });
+  // The look has had its turn by then.
+  for (let look = 0; look < 20; look += 1) await statfs(place.folderOf(ann));
+  assert.equal(clock.timers(), timers);
+});
+
+test("packages are there for programs when the sandbox that installed them is gone, and cannot write any more [X5]", async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  const played = playedProvider(good);
+  const open: typeof played.open = async (order) => {
+    const opened = await played.open(order);
+    if (!opened.ok) return opened;
+    const close = (why: string) => {
+      asked.push(why);
+      return gone.promise.then(() => opened.value.close(why));
+    };
+    return ok({ ...opened.value, close });
+  };
+  const place = installing(t, good, { provider: { open } });
+  const { packages } = place.open();
+  const installed = told(packages, greeter);
+  await until("it is asked to go", () => asked.length === 1);
+  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+  const current = () => readlinkSync(join(place.folderOf(ann), "current"));
+  assert.deepEqual([asked, current()], [["done"], "none"]);
+  gone.resolve();
+  assert.equal(await installed, "it is there");
+  assert.notEqual(current(), "none");
 });
 
 test("an installation whose registry is taken away half way is called off, as a whole [X5]", async (t) => {

@@ -113,15 +113,23 @@ function failed(why: "cancelled" | "room" | "lost" | "index" | "time", said = ""
 }
 
 function watchRoom({ clock, logger }: Host, folder: string, onOver: () => void) {
-  let [isTooMuch, stopTimer] = [false, () => {}];
+  let [isTooMuch, isStopped, stopTimer] = [false, false, () => {}];
   const look = async () => {
     isTooMuch = await isOver(folder, room);
+    // The installation may have come to its end meanwhile.
+    if (isStopped) return;
     if (isTooMuch) onOver();
     else stopTimer = clock.after(lookEveryMs, lookInTheBackground);
   };
   const lookInTheBackground = () => void inBackground(logger, "a folder for packages could not be measured", look());
   stopTimer = clock.after(lookEveryMs, lookInTheBackground);
-  return { isOver: () => isTooMuch, stop: () => stopTimer() };
+  return {
+    isOver: () => isTooMuch,
+    stop() {
+      isStopped = true;
+      stopTimer();
+    },
+  };
 }
 
 type One = Order & {
