@@ -215,6 +215,12 @@ test("what a container was given is let go when it began, and its small files wh
   const fault = failed({ why: "start_failed", said: "no" } as const);
   assert.deepEqual(await launchContained(wantedFor(undefined), program, stages, async () => fault), fault);
   assert.deepEqual([openIn(folder), readdirSync(stages)], [0, []]);
+  const mistake = () => {
+    throw new Error("a mistake");
+  };
+  for (const begin of [mistake, async () => mistake()])
+    await assert.rejects(launchContained(wanted, program, stages, begin), /a mistake/);
+  assert.deepEqual([openIn(folder), readdirSync(stages)], [0, []]);
 });
 
 test("the programs of a guest are its user's, and of nobody whom the host knows where it names none [X3]", () => {

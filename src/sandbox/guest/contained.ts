@@ -69,10 +69,15 @@ export async function launchContained<T extends { readonly ended: Promise<unknow
     const { mounts, remove } = stage.value;
     const seen = { marks: sources.workspace ? marksOf(sources.workspace) : {}, stage: mounts["/run/agentyard"] ?? "" };
     const folder = workspace?.inside ?? noWorkspace;
-    const launched = await begin({ user, folder, mounts, sources, greet: (stdio) => greet(stdio, seen) });
-    if (launched.ok) void launched.value.ended.then(remove);
-    else remove();
-    return launched;
+    try {
+      const launched = await begin({ user, folder, mounts, sources, greet: (stdio) => greet(stdio, seen) });
+      if (launched.ok) void launched.value.ended.then(remove);
+      else remove();
+      return launched;
+    } catch (error) {
+      remove();
+      throw error;
+    }
   } finally {
     sources.close();
   }
