@@ -78,8 +78,8 @@ test("a program that runs is listed as running, and what it said so far is shown
   });
   const { items } = await executions.list(alice, all);
   assert.deepEqual(
-    items.map(({ status }) => status),
-    ["running"],
+    items.map(({ status, createdAt, startedAt = 0, endedAt }) => [status, startedAt - createdAt, endedAt]),
+    [["running", 0, undefined]],
   );
   ground.clock.move(7);
   ground.finish("long");

@@ -117,6 +117,23 @@ test("a program that came to its own end was not ended by us, also where it had 
   assert.deepEqual([how, isOverLimit], ["done", true]);
 });
 
+test("a program that was ended for want of room has failed, and its record says of what [X2][X4]", async (t) => {
+  const [clock, guests] = [manualClock(), playedProvider()];
+  const ground = await openGround(t, { clock, limits: { bytesMax: 100_000 }, provider: () => guests });
+  const place = await ground.place("c1");
+  const { executions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(place, { ...echo, code: "long", conversationId: "c1" }));
+  await until("it runs", () => guests.guests[0]?.running.size === 1);
+  writeFileSync(join(await folderOf(place), "outputs", "much"), "x".repeat(200_000));
+  const find = () => executions.find(place.owner, id);
+  await until("it is ended", async () => {
+    clock.move(1000);
+    return (await find())?.endedAt !== undefined;
+  });
+  const record = await find();
+  assert.deepEqual([record?.status, record?.report?.how, record?.wasCutOff], ["failed", "disk_full", false]);
+});
+
 function seen({ changes, hadCompany }: ProgramReport) {
   return { paths: changes.map(({ path }) => path), hadCompany };
 }

@@ -34,6 +34,17 @@ test("of outputs that are over, the newest are kept whole; a slow reader of an o
   }
 });
 
+test("the newest output that is over is kept whole, however long it is [X1][X4]", async (t) => {
+  const bytes = 64 * 1024 * 1024 + 1;
+  const { submit, follow } = await openTalkers(t, bytes);
+  const told = { bytes: 0, cutBytes: 0 };
+  for await (const { text, cutBytes } of follow(await submit())) {
+    told.bytes += text.length;
+    told.cutBytes += cutBytes;
+  }
+  assert.deepEqual(told, { bytes, cutBytes: 0 });
+});
+
 test("what a report leaves out lies in a file, and where that cannot be written none is named [X1][Q2]", async (t) => {
   const ground = await openGround(t, { provider: () => playedProvider(({ code }) => ({ code: 0, says: code })) });
   const place = await ground.place("c1");
@@ -57,8 +68,8 @@ test("what a report leaves out lies in a file, and where that cannot be written 
 });
 
 /** Programs that say much and end. */
-async function openTalkers(t: TestContext) {
-  const ground = await openGround(t, { provider: talking });
+async function openTalkers(t: TestContext, bytes = saidBytes) {
+  const ground = await openGround(t, { provider: () => talking(bytes) });
   const place = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
   const { executions } = ground.sandbox;
   const wanted = { language: "bash", code: "at once", timeoutMs: 1000, conversationId: undefined } as const;
@@ -72,7 +83,7 @@ async function openTalkers(t: TestContext) {
   };
 }
 
-function talking(): SandboxProvider {
+function talking(bytes: number): SandboxProvider {
   const played = playedProvider();
   return {
     ...played,
@@ -83,7 +94,7 @@ function talking(): SandboxProvider {
       return ok({
         ...guest,
         async *run(execution) {
-          yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(saidBytes, "x") };
+          yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(bytes, "x") };
           yield* guest.run(execution);
         },
       });

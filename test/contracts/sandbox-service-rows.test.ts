@@ -8,7 +8,7 @@ import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { echo, isOver, openPlayed } from "./sandbox-service-played.ts";
-import { alice, unwrap } from "./storage-place.ts";
+import { alice, bob, unwrap } from "./storage-place.ts";
 
 // What is written down of executions, when, and for how long.
 
@@ -137,11 +137,12 @@ test("after each twenty executions of a user the oldest of their records make ro
   const ground = await openPlayed(t, { wrapStorage });
   const { executions } = ground.sandbox;
   const place = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
-  const run = async () => {
-    const { id } = unwrap(await executions.submit(place, echo));
-    await executions.wait(alice, id, never);
+  const run = async (owner = alice) => {
+    const { id } = unwrap(await executions.submit({ ...place, owner }, echo));
+    await executions.wait(owner, id, never);
   };
-  for (let count = 0; count < 19; count += 1) await run();
+  // Those of another user do not count.
+  for (const owner of [alice, bob]) for (let count = 0; count < 19; count += 1) await run(owner);
   assert.deepEqual(trimmed, []);
   for (let count = 0; count < 21; count += 1) await run();
   const limits = { rowsMax: 2000, bytesMax: 64 * 2 ** 20 };

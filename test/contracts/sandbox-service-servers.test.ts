@@ -148,3 +148,45 @@ test("an end that other servers cannot be told of is an end, and stands in the l
   assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
   assert.ok(ground.logged.includes('the end of a session was not told to other servers {"code":"storage_busy"}'));
 });
+
+test("a session that was used elsewhere in the meantime ends here in its time, too, with what is left of it [N1][S1]", async (t) => {
+  const { homes, wrapStorage } = sharing();
+  const settings = { guestIdleMs: 10 ** 9, kernelIdleMs: 10 ** 9 };
+  const ground = await openPlayed(t, { homes, wrapStorage, settings });
+  const there = ground.beside();
+  await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
+  await nextLoop();
+  ground.clock.move(ttlMs - 1);
+  unwrap(await there.sessions.use(alice));
+  ground.clock.move(1);
+  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+  assert.deepEqual(ground.played.living(), ["/workspace/c1"]);
+  ground.clock.move(ttlMs);
+  await until("its sandbox is gone", () => ground.played.living().length === 0);
+  assert.deepEqual(ground.played.guests[0]?.told, ["close session_expired"]);
+});
+
+test("other servers are told of the end of a session when it is written down, so that whoever looks sees it [N1][S1]", async (t) => {
+  const seen: unknown[] = [];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async tell(topic, key) {
+      const row = await storage.findSession(alice);
+      const { status, generation } = row === undefined ? {} : JSON.parse(row.body);
+      seen.push([key, status, generation]);
+      return storage.tell(topic, key);
+    },
+  });
+  const { sandbox } = await openPlayed(t, { wrapStorage });
+  const { sessions } = sandbox;
+  unwrap(await sessions.create(alice, { dialect: "seed" }));
+  assert.deepEqual(seen, [], "there was none before");
+  unwrap(await sessions.stop(alice));
+  unwrap(await sessions.create(alice, { dialect: "seed" }));
+  unwrap(await sessions.stop(alice, { forget: true }));
+  assert.deepEqual(seen, [
+    [alice, "stopped", 1],
+    [alice, "running", 2],
+    [alice, undefined, undefined],
+  ]);
+});

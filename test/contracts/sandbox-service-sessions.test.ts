@@ -186,14 +186,25 @@ test("the end of the sandbox comes in time, also where a sandbox does not end [Q
 test("a session in error is well again when a sandbox sees the files of its place, and not by one that sees none [S1][X3]", async (t) => {
   const ground = await openPlayed(t);
   const place = await ground.place("c1");
-  const status = async () => (await ground.sandbox.sessions.find(alice))?.status;
+  const status = async () => {
+    const session = await ground.sandbox.sessions.find(alice);
+    return [session?.status, session?.error];
+  };
+  const lost = ["error", "sandbox_start_failed"];
   ground.played.fault = { why: "wrong_workspace", said: "" };
   assert.equal((await ground.sandbox.run(place, echo)).ok, false);
   const bare = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
   await unwrap(await ground.sandbox.run(bare, echo)).report;
-  assert.equal(await status(), "error");
+  assert.deepEqual(
+    [await status(), await ground.sandbox.sessions.count()],
+    [lost, { running: 0, stopped: 0, error: 1 }],
+  );
+  // What keeps everybody from running code is said before what kept this one.
+  ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
+  assert.deepEqual(await status(), ["error", "sandbox_unavailable"]);
+  ground.played.missing = [];
   await unwrap(await ground.sandbox.run(place, echo)).report;
-  assert.equal(await status(), "running");
+  assert.deepEqual(await status(), ["running", undefined]);
 });
 
 test("sessions are counted as they are now, also where their last use is not written down yet [S1][O1]", async (t) => {
