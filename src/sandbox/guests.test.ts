@@ -269,3 +269,26 @@ test("changes that cannot be told stand in the log, and nobody waits for them [W
   assert.deepEqual(await one.changes({ ...files().observation, changes }), []);
   assert.deepEqual(logged, ['what a program did to files could not be told {"code":"write_failed"}']);
 });
+
+test("what a program does to files while it is ended with its turn is told of that turn [W12][X1]", async () => {
+  const { observation, write } = files();
+  const ended = Promise.withResolvers<void>();
+  const { guests, placeOf, take } = open({}, () => ({
+    async endTurn() {
+      await ended.promise;
+      write("its last words");
+      return 1;
+    },
+  }));
+  const one = held(take("a"));
+  await one.opened;
+  await one.changes(observation);
+  one.release();
+  const told = guests.endTurn(placeOf("a"));
+  await nextLoop();
+  ended.resolve();
+  assert.deepEqual(
+    (await told).map(({ path }) => path),
+    ["its last words"],
+  );
+});

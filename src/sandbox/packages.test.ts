@@ -72,7 +72,7 @@ test("a session that is made anew while packages are installed has none of the o
   assert.deepEqual([made.generation, await sessions.find(ann)], [2, made]);
 });
 
-test("a session that cannot be made anew is there as before, with its packages [X5][S1][Q2]", async (t) => {
+test("a session that cannot be made anew, or deleted, is there as before, with its packages [X5][S1][Q2]", async (t) => {
   const { open, folderOf, storage } = installing(t, pipPlay());
   const { packages, sessions } = open();
   unwrap(await packages.install(ann, wanted(pip("greeter"))));
@@ -81,6 +81,10 @@ test("a session that cannot be made anew is there as before, with its packages [
   storage.putSession = async () => failure("storage_full", {});
   const refused = await sessions.create(ann, { dialect: "seed" });
   storage.putSession = putSession;
+  const { forgetSession } = storage;
+  storage.forgetSession = async () => failure("storage_full", {});
+  assert.equal((await sessions.stop(ann, { forget: true })).ok, false);
+  storage.forgetSession = forgetSession;
   const revived = unwrap(await sessions.use(ann));
   assert.deepEqual(
     [refused.ok || refused.failure.code, revived.packages?.status, existsSync(folderOf(ann))],
@@ -204,4 +208,29 @@ test("two installations run at once on a machine, one of a user; the next is tol
   end.resolve();
   for (const installed of await Promise.all(both)) assert.equal(unwrap(installed).packages?.status, "completed");
   assert.deepEqual(await told(sessions), ["completed", undefined]);
+});
+
+test("an installation that cannot be written down is told as that, before it begins and after its end, and keeps no other away [X5][Q2]", async (t) => {
+  const goOn = Promise.withResolvers<void>();
+  const { open, storage } = installing(t, async (execution) => {
+    await goOn.promise;
+    return pipPlay()(execution);
+  });
+  const { packages, sessions, guests } = open();
+  const { putSession } = storage;
+  const full = failure("storage_full", {});
+  let isFull = true;
+  storage.putSession = async (row) => (isFull && row.body.includes('"packages"') ? full : putSession(row));
+  assert.deepEqual([await packages.install(ann, wanted(pip("greeter"))), guests], [full, []]);
+  assert.equal((await sessions.find(ann))?.packages, undefined);
+  isFull = false;
+  const begun = packages.install(ann, wanted(pip("greeter")));
+  await until("it is at it", () => guests.length === 1);
+  isFull = true;
+  goOn.resolve();
+  assert.deepEqual(await begun, full);
+  isFull = false;
+  const { status, error } = (await sessions.find(ann))?.packages ?? assert.fail("it was noted");
+  assert.deepEqual([status, error], ["failed", "The AgentYard process that ran it ended."]);
+  assert.equal(unwrap(await packages.install(ann, wanted(pip("greeter")))).packages?.status, "completed");
 });

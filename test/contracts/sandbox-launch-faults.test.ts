@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { launchGuest } from "../../src/sandbox/local/launch.ts";
 import { until } from "../world/events.ts";
 import {
@@ -76,6 +77,23 @@ test("a guest that does not get ready in time, or ends before, is a fault that t
       { why: "start_failed", said: "no libraries here" },
       { why: "start_failed", said: "spawn /nowhere/bwrap ENOENT" },
     ],
+  );
+});
+
+test("nobody waits any more for a guest that has started, nor for one that did not [X3][X4]", {
+  skip: cannotStart,
+}, async (t) => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const wait: Clock["wait"] = (ms, signal) => {
+    if (ms === 60_000) signals.push(signal);
+    return systemClock.wait(ms, signal);
+  };
+  const host = await openHost(t, { clock: { ...systemClock, wait } });
+  await askPython(host, "say(1)");
+  assert.equal((await startPython(host, "sys.exit(1)")).ok, false);
+  assert.deepEqual(
+    signals.map((signal) => signal?.aborted),
+    [true, true],
   );
 });
 

@@ -158,6 +158,52 @@ test("a host takes what an execution may have, and hangs up on who sends more [X
   );
 });
 
+test("a host counts what waits for its execution, not what others before it were sent [X3][X4]", async (t) => {
+  const { caller } = await withGuest(t);
+  const ends = () => caller.heard.filter(({ type }) => type === "exited").length;
+  const piece = Buffer.alloc(65_536);
+  // Three times as much as one may have is more than may wait at once.
+  for (const count of [1, 2, 3]) {
+    const id = `${count}`;
+    for (let sent = 0; sent < stdinBytesMax; sent += piece.length)
+      caller.say({ type: "part", id, name: "stdin" }, piece);
+    caller.say({ ...run, id, has: ["stdin"] }, Buffer.from("at once"));
+    await until("it is over", () => ends() === count || caller.socket.destroyed);
+  }
+  assert.deepEqual([ends(), await isHeard(caller)], [3, true]);
+});
+
+test("a guest that does not start is not counted when that is told, nor is one that broke down, and a name is one guest's at a time [X3][X4]", async (t) => {
+  const played = playedProvider();
+  let isBroken = false;
+  const open: SandboxProvider["open"] = (wanted) =>
+    isBroken ? Promise.reject(new Error("a mistake")) : played.open(wanted);
+  const { address, host, logged } = await openRawHost(t, { ...played, open });
+  const refusal = async (order: object) => {
+    const caller = await openRaw(t, address);
+    caller.say(order);
+    return caller.next("refused");
+  };
+  played.fault = { why: "start_failed", said: "s".repeat(3000) };
+  const load = { guests: 0, guestsMax: 4 };
+  assert.deepEqual(await refusal(orderOf()), {
+    ...{ type: "refused", why: "start_failed", said: "s".repeat(2000), ...load },
+  });
+  const first = await openRaw(t, address);
+  first.say(orderOf({ id: "one" }));
+  await first.next("opened");
+  assert.deepEqual(await refusal(orderOf({ id: "one" })), {
+    ...{ type: "refused", why: "full", said: "", ...load, guests: 1 },
+  });
+  assert.deepEqual([host.load().guests, played.living().length], [1, 1]);
+  isBroken = true;
+  const unlucky = await openRaw(t, address);
+  unlucky.say(orderOf());
+  await until("it is told", () => logged.length === 1);
+  assert.match(logged.join(), /^a guest of another machine broke down /);
+  assert.equal(host.load().guests, 1);
+});
+
 /** A guest that goes only when the gate is open. */
 async function withSlowGuest(t: TestContext) {
   const gate = Promise.withResolvers<void>();

@@ -95,3 +95,15 @@ test("how an execution ended follows from what was done to it [X1]", async () =>
   far.end();
   assert.equal((await outcome).end, "out_of_memory undefined");
 });
+
+test("where memory ran out and took the guest along, what ran has used it up, and what waited has not [X1][X4]", async () => {
+  let oomKills = 0;
+  const { guest, far } = await played({ oomKills: () => oomKills });
+  const ends = Promise.all(
+    ["runs", "waits"].map(async (id) => (await outcomeOf(guest.run(execution({ id, language: "python" })))).end),
+  );
+  await far.delivered();
+  oomKills = 1;
+  far.end();
+  assert.deepEqual(await ends, ["out_of_memory undefined", "lost undefined"]);
+});

@@ -5,7 +5,8 @@ import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
-import { ok } from "../../base/result.ts";
+import { failed, ok, type Result } from "../../base/result.ts";
+import { type CallFault, callFault } from "../guest/http-call.ts";
 import type { SandboxFault } from "../provider.ts";
 import type { ClusterApi } from "./api.ts";
 import type { PodSeen } from "./follow.ts";
@@ -20,17 +21,29 @@ const waiting: PodSeen = {
 };
 
 /** A cluster in which one pod is asked for; what becomes of it, and when a wait is over, the test says. */
-function launching(greet: (stdio: Duplex) => Promise<SandboxFault | undefined>, { isDeaf = false } = {}) {
+type Answers = {
+  readonly isDeaf?: boolean;
+  /** To whoever asks for a pod, or for its stream; a good one otherwise. */
+  readonly made?: Result<unknown, CallFault>;
+  readonly attached?: Result<never, CallFault>;
+};
+
+function launching(
+  greet: (stdio: Duplex) => Promise<SandboxFault | undefined>,
+  { isDeaf = false, made = ok({}), attached }: Answers = {},
+) {
   const asked: string[] = [];
   const [near, far] = duplexPair();
   const api: ClusterApi = {
     async ask(method, path) {
       asked.push(`${method} ${path}`);
+      if (method === "POST") return made;
       return isDeaf && method === "DELETE" ? new Promise<never>(() => {}) : ok({});
     },
     watch: () => assert.fail("who follows it is played"),
     async upgrade(path, headers) {
       asked.push(path);
+      if (attached !== undefined) return attached;
       const accept = acceptOf(headers["Sec-WebSocket-Key"] ?? "");
       const told = { "sec-websocket-accept": accept, "sec-websocket-protocol": "v5.channel.k8s.io" };
       return ok({ socket: near, headers: told });
@@ -160,4 +173,26 @@ test("a pod that does not run in its time is removed, and what it waited for is 
   launch.followed.tell("gone");
   const failure = { why: "start_timeout", said: "ContainerCreating: slow" };
   assert.deepEqual([await launch.begun, launch.clock.timers()], [{ ok: false, failure }, 0]);
+});
+
+test("a pod that the cluster refused is not asked to go; one that it may have made is, and its end is waited for [X3]", async () => {
+  const nobody = () => assert.fail("it never ran");
+  const refused = launching(nobody, { made: failed(callFault("refused", "exceeded quota: pods", 403)) });
+  assert.deepEqual(await refused.begun, { ok: false, failure: { why: "full", said: "403 exceeded quota: pods" } });
+  assert.deepEqual([removals(refused.asked), refused.followed.isLeft, refused.clock.timers()], [0, true, 0]);
+  const endOf = async (launch: ReturnType<typeof launching>) => {
+    let isOver = false;
+    void launch.begun.then(() => (isOver = true));
+    while (removals(launch.asked) === 0) await nextLoop();
+    await someTurns();
+    assert.deepEqual([isOver, launch.followed.isLeft], [false, false]);
+    launch.followed.tell("gone");
+    const begun = await launch.begun;
+    return [begun.ok || begun.failure, launch.followed.isLeft, launch.clock.timers()];
+  };
+  const lost = launching(nobody, { made: failed(callFault("broken_off", "ECONNRESET")) });
+  assert.deepEqual(await endOf(lost), [{ why: "unavailable", said: "ECONNRESET" }, true, 0]);
+  const mute = launching(nobody, { attached: failed(callFault("refused", "no stream", 400)) });
+  mute.run();
+  assert.deepEqual(await endOf(mute), [{ why: "start_failed", said: "400 no stream" }, true, 0]);
 });
