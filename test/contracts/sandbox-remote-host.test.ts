@@ -204,6 +204,19 @@ test("a guest that does not start is not counted when that is told, nor is one t
   assert.equal(host.load().guests, 1);
 });
 
+test("a host says that a Python was reset when it is gone [X1][X3]", async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const { caller } = await withGuest(t, {}, () => ({ reset: () => gone.promise }));
+  caller.say({ type: "reset", question: 7, agent: "a" });
+  assert.equal(await isHeard(caller), true);
+  assert.deepEqual(
+    caller.heard.filter(({ type }) => type === "done"),
+    [],
+  );
+  gone.resolve();
+  assert.deepEqual(await caller.next("done"), { type: "done", question: 7, count: 0 });
+});
+
 /** A guest that goes only when the gate is open. */
 async function withSlowGuest(t: TestContext) {
   const gate = Promise.withResolvers<void>();

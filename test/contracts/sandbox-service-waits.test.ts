@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { homesHere } from "../../src/homes/homes.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
 import type { ExecutionEvent } from "../../src/sandbox/provider.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
@@ -248,4 +249,73 @@ test("who looks after a machine is told what was left on it of earlier processes
   const left = { processes: 3, groups: 2, mounts: 1 };
   const ground = await openPlayed(t, { provider: () => ({ reap: async () => left }) });
   assert.deepEqual(await ground.sandbox.sweep(), left);
+});
+
+test("a session that cannot be written down is none, and nothing waits for its end [S1][Q2]", async (t) => {
+  let isFull = true;
+  const full = { ok: false, failure: makeFailure("storage_full", {}) } as const;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    putSession: async (row) => (isFull ? full : storage.putSession(row)),
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { sessions } = ground.sandbox;
+  const timers = ground.clock.timers();
+  const refused = await ground.sandbox.run(bare, echo);
+  assert.deepEqual([await sessions.use(alice), await sessions.create(alice, { dialect: "seed" })], [full, full]);
+  assert.deepEqual([refused, await sessions.find(alice), ground.clock.timers()], [full, undefined, timers]);
+  isFull = false;
+  const { generation, status } = unwrap(await sessions.use(alice));
+  assert.deepEqual([generation, status, ground.provider.opened()], [1, "running", 0]);
+});
+
+test("that a program is over is known as soon as it is, and waited for until it is written down [X2]", async (t) => {
+  const held = Promise.withResolvers<void>();
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async putExecution(row, options) {
+      if (row.endedAt !== undefined) await held.promise;
+      return storage.putExecution(row, options);
+    },
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { executions, sessions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(bare, echo));
+  const waited = executions.wait(alice, id, never);
+  await until("it is known", async () => (await executions.find(alice, id))?.status === "completed");
+  const listed = (await executions.list(alice, { limit: 1, offset: 0 })).items.map(({ status }) => status);
+  const stopped = sessions.stop(alice);
+  assert.deepEqual([listed, await isOver(Promise.race([waited, stopped]))], [["completed"], false]);
+  held.resolve();
+  await Promise.all([waited, stopped]);
+  assert.notEqual((await ground.storage.findExecution(alice, id))?.endedAt, undefined);
+});
+
+test("of what a program has said so far as much is shown as of one that is over, where nobody says otherwise [X2][X4]", async (t) => {
+  const bytes = Buffer.alloc(64 * 1024 + 1, "x");
+  const provider = changedGuests((guest) => ({
+    async *run(execution) {
+      yield { kind: "output", stream: "stderr", bytes };
+      yield* guest.run(execution);
+    },
+  }));
+  const ground = await openPlayed(t, { provider });
+  const { executions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(bare, long));
+  await until("it runs", () => ground.running().length === 1);
+  const soFar = (await executions.find(alice, id))?.soFar;
+  ground.finish("long");
+  const record = await executions.wait(alice, id, never);
+  assert.deepEqual([soFar?.stderr.cutBytes, soFar?.stdout.cutBytes], [1, 0]);
+  assert.deepEqual([record?.soFar, record?.report?.stderr], [undefined, soFar?.stderr]);
+});
+
+test("who resets the Python of an agent goes on when it is gone [X1]", async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const ground = await openPlayed(t, { provider: changedGuests(() => ({ reset: () => gone.promise })) });
+  await unwrap(await ground.sandbox.run(bare, { ...echo, language: "python" })).report;
+  const reset = ground.sandbox.reset(bare);
+  assert.equal(await isOver(reset), false);
+  gone.resolve();
+  await reset;
 });
