@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import type { Execution } from "../../src/sandbox/provider.ts";
 import { allOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { askHostileHost, onHostileHost } from "./sandbox-remote-raw.ts";
+import { isOver } from "./sandbox-service-played.ts";
 
 // A guest on another machine, as its server has it: before it is there, at its limits, and after its end.
 
@@ -74,4 +76,37 @@ test("a host that tells of programs before there is a guest is left, and one tha
   early.say({ type: "started", id: "e" });
   assert.deepEqual(await early.opening, { ok: false, failure: { why: "broken_off", said: "" } });
   assert.equal(early.near.destroyed, true);
+});
+
+test("a program on a host that is over holds its caller's signal no more, and nothing is said of it any more [X1][X4]", async () => {
+  const { guest, say, heard } = await onHostileHost();
+  const stop = new AbortController();
+  const events = allOf(guest.run({ ...program, signal: stop.signal }));
+  assert.equal(getEventListeners(stop.signal, "abort").length, 1);
+  say(exited);
+  await events;
+  assert.deepEqual(getEventListeners(stop.signal, "abort"), []);
+  stop.abort();
+  guest.interrupt("e");
+  guest.kill("e");
+  const used = guest.usage();
+  await until("it is asked", () => JSON.stringify(heard.at(-1)) === '{"type":"usage","question":1}');
+  assert.partialDeepStrictEqual(heard.slice(1), [{ type: "run" }, { type: "usage" }]);
+  assert.equal(heard.length, 3);
+  say({ type: "used", question: 1, memoryBytes: 1, processes: 2, cpuMs: 3 });
+  await used;
+});
+
+test("a host that answers a question twice, or one that nobody asked, is none of ours [X3][Q1]", async () => {
+  for (const question of [1, 2]) {
+    const { guest, say, near } = await onHostileHost();
+    const reset = guest.reset("a");
+    assert.equal(await isOver(reset), false);
+    say({ type: "done", question: 1, count: 0 });
+    await reset;
+    assert.equal(near.destroyed, false);
+    say({ type: "done", question, count: 0 });
+    await until("it is left", () => near.destroyed);
+    assert.deepEqual(await guest.ended, { why: "ended" });
+  }
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Duplex, duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { until } from "../../../test/world/events.ts";
 import { folderWith } from "../../../test/world/folder.ts";
 import { notingClock } from "../../../test/world/manual-clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
@@ -131,7 +132,7 @@ test("a container that does not start, is no guest or says nothing in time is re
     const launch = launching(t, answers);
     await someTurns();
     if (isLate) launch.late.elapse();
-    while (!launch.asked.includes(removal(id))) await nextLoop();
+    await until("it is asked to go", () => launch.asked.includes(removal(id)));
     await someTurns();
     assert.deepEqual([launch.isOver(), launch.stages(), launch.near.destroyed], [false, ["g"], true]);
     launch.gone.resolve();
@@ -159,7 +160,7 @@ test("a container whose stream ends before it has greeted is no guest [X3]", asy
   const launch = launching(t, { greet: () => new Promise<never>(() => {}) });
   await someTurns();
   launch.far.end();
-  while (!launch.asked.includes(removal(id))) await nextLoop();
+  await until("it is asked to go", () => launch.asked.includes(removal(id)));
   launch.gone.resolve();
   assert.deepEqual(await faultOf(launch), { why: "start_failed", said: "" });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type Duplex, duplexPair } from "node:stream";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { until } from "../../../test/world/events.ts";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
@@ -183,7 +184,7 @@ test("a pod that the cluster refused is not asked to go; one that it may have ma
   const endOf = async (launch: ReturnType<typeof launching>) => {
     let isOver = false;
     void launch.begun.then(() => (isOver = true));
-    while (removals(launch.asked) === 0) await nextLoop();
+    await until("it is asked to go", () => removals(launch.asked) > 0);
     await someTurns();
     assert.deepEqual([isOver, launch.followed.isLeft], [false, false]);
     launch.followed.tell("gone");
