@@ -99,7 +99,8 @@ test("a program on a host that is over holds its caller's signal no more, and no
 
 test("a host that answers a question twice, or one that nobody asked, is none of ours [X3][Q1]", async () => {
   for (const question of [1, 2]) {
-    const { guest, say, near } = await onHostileHost();
+    // No time passes: it is not left for its silence.
+    const { guest, say, near } = await onHostileHost({ clock: manualClock() });
     const reset = guest.reset("a");
     assert.equal(await isOver(reset), false);
     say({ type: "done", question: 1, count: 0 });
