@@ -161,6 +161,73 @@ test("an agent that went on without the decision it had asked for is found, what
   assert.deepEqual(faultsOf(withoutLast({ ...next, final: true })), []);
 });
 
+const stepOf = (agent?: string): NewEvent => ({
+  ...{ type: "step.started", turn: 1, step: 2, attempt: 1, slot: "base", model: "m", reason: "r" },
+  ...{ hash: "", bytes: 1, reused: 0, ...(agent !== undefined && { agent }) },
+});
+const callOf = (call: string, agent?: string): NewEvent => ({
+  ...{ type: "call.started", call, class: "unsafe", attempt: 1, ...(agent !== undefined && { agent }) },
+});
+const askedBy = (agent?: string): NewEvent => {
+  const body = { ...payment, id: `d ${agent}`, time, ...(agent !== undefined && { agent }) };
+  return { type: "decision.asked", ...body, hash: askedHash(body) };
+};
+
+test("an agent that waits for a decision keeps no other agent from going on, also where their calls have one name [H2][A1]", () => {
+  const both = [askedBy("a"), askedBy("a2")];
+  const goesOn = (...events: NewEvent[]) => faultsOf(rowsOf([...both, ...events]));
+  assert.deepEqual(goesOn(stepOf(), callOf("c3"), callOf("c4", "a"), stepOf("a3")), []);
+  assert.deepEqual(goesOn(stepOf("a")), ["1/3 made_missing"]);
+  assert.deepEqual(goesOn(callOf("c3", "a2"), callOf("c3", "a2")), ["1/3 made_missing"], "told once");
+  assert.deepEqual(goesOn({ type: "turn.finished", agent: "a", turn: 1, outcome: "done" }, stepOf("a")), []);
+  const ended: NewEvent = { type: "turn.finished", agent: "a", turn: 1, outcome: "done" };
+  assert.deepEqual(goesOn(ended, stepOf("a2")), ["1/4 made_missing"], "the end of one is not that of the other");
+  const main = [askedBy(), callOf("c3", "a"), stepOf("root2"), callOf("c3")];
+  assert.deepEqual(faultsOf(rowsOf(main)), ["1/4 made_missing"]);
+});
+
+test("after going back nobody waits for what was asked before, and a caller's program may leave a question open [H2][L9][C5]", () => {
+  const back: NewEvent = { type: "rewound", to: 0, cause: "reset" };
+  const nobody = { isOpen: () => false };
+  assert.deepEqual(faultsOf(rowsOf([askedBy(), back, stepOf()]), nobody), []);
+  const body = { ...payment, kind: "function", time } as const;
+  const asked: NewEvent = { type: "decision.asked", ...body, hash: askedHash(body) };
+  assert.deepEqual(faultsOf(rowsOf([asked]), nobody), []);
+  assert.deepEqual(faultsOf(rowsOf([asked, callOf("c3")]), nobody), ["1/2 made_missing"]);
+  const open: unknown[] = [];
+  const isOpen = (...asked: unknown[]) => open.push(asked) > 0;
+  assert.deepEqual(faultsOf(rowsOf([askedBy()], 4), { isOpen }), []);
+  assert.deepEqual(open, [[4, "d undefined"]]);
+});
+
+test("an event of no version, or of a time that is not its own, does not hold; behind a question neither does one that cannot be read [H2]", () => {
+  const [asked] = rowsOf([askedBy()]);
+  assert.ok(asked !== undefined);
+  assert.deepEqual(faultsOf([{ ...asked, version: 0 }]), ["1/1 unreadable"]);
+  assert.deepEqual(faultsOf([{ ...asked, at: time + 1 }]), ["1/1 time_changed"]);
+  const broken = { ...asked, seq: 2, type: "step.started", body: "{" };
+  assert.deepEqual(faultsOf([asked, broken]), ["1/2 unreadable"]);
+  assert.deepEqual(faultsOf([broken]), [], "nothing was asked that it could be about");
+});
+
+test("a rule that was only followed was not made by that, and one for all conversations belongs to none [H2]", () => {
+  const wide: AllowRule = { ...rule, scope: "user" };
+  const body = { ...payment, time };
+  const made = (by: string) =>
+    chained(body, { id: "d3", verdict: "approve", by, rule: wide, argumentsHash: argumentsHash("{}"), time }, "");
+  const rulesOf = (by: string) => {
+    const asked: NewEvent = { type: "decision.asked", ...body, hash: askedHash(body) };
+    const check = checkRecord(rowsOf([asked, { type: "decision.made", ...made(by) }], 7), beside);
+    const { done, value } = check.next();
+    return done === true ? value.rules : assert.fail(JSON.stringify(value));
+  };
+  assert.deepEqual([...rulesOf("rule")], []);
+  assert.deepEqual([...rulesOf("local")], [[rule.id, { rule: wide, number: 7, owner: "local" }]]);
+  const row = { owner: localOwner, id: rule.id, body: JSON.stringify(wide), at: rule.at, mayBeLost: false };
+  const named = (number: number | undefined) => [...checkRules([{ ...row, number }], rulesOf("local"))];
+  assert.deepEqual([named(undefined), named(7)], [[], [rule.id]]);
+});
+
 test("a question that nobody is asked any more is found in every conversation, not only in the last one [H2]", () => {
   const unanswered = (number: number) => record().flatMap((row) => (row.seq === 6 ? [] : [{ ...row, number }]));
   const whole = record().map((row) => ({ ...row, number: 3 }));

@@ -198,6 +198,21 @@ test("whoever wants all of a file to be known does not get by with a part [F2]",
   ]);
 });
 
+test("who writes a file anew over what others made of it knows all of it, whatever was known of it before [F2]", () => {
+  const known = knownAfter(
+    ...started,
+    { type: "file.known", path: "a:b", hash: "h1", part: true },
+    { type: "file.known", path: "built on", hash: "h1", part: true },
+    step(1),
+    changed("a:b", "person", "h2", "h1"),
+    changed("a:b", "tool", "h3", "h2"),
+    changed("built on", "tool", "h3", "h1"),
+  );
+  assert.deepEqual(known, { ":a:b": "h3 whole", ":built on": "h3" });
+  const back = [changed("a:b", "tool", "h3"), changed("b", "tool", "h3"), changed("a:b", "undo", "h2")];
+  assert.deepEqual(knownAfter(...started, ...back), { ":b": "h3 whole" }, "undo is about that file alone");
+});
+
 const started: readonly NewEvent[] = [
   { type: "message.user", id: "a", text: "go", mode: "queue" },
   { type: "turn.started", turn: 1, message: "a", epoch: 1 },

@@ -142,3 +142,38 @@ test("a new title is nothing new to who had seen all the rest, and nobody has se
   assert.ok((await log.mark(await row(), { isPinned: true })).ok);
   assert.deepEqual([(await row()).seenAt, (await row()).isPinned, (await row()).updatedAt], [11, true, 11]);
 });
+
+test("conversations whose prompt is the same hold it once, however they come to it [L3]", async (t) => {
+  const { log, number } = await oneConversation(t);
+  const set: NewEvent = { type: "recipe.set", cause: "start", system: "be kind", tools: "[]", startedAt: 1 };
+  assert.ok((await log.append(number, [set, { ...set, startedAt: 2 }])).ok);
+  const moved = emptyHistory();
+  const [event] = numbered([set]);
+  assert.ok(event !== undefined && log.apply(moved, event));
+  const read = [await log.history(number), (await log.tree(number)).root, moved].map(({ recipe }) => recipe);
+  assert.deepEqual(
+    read.map((recipe) => recipe?.startedAt),
+    [2, 2, 1],
+  );
+  for (const recipe of read) {
+    assert.equal(recipe?.systemMessage, read[0]?.systemMessage);
+    assert.equal(recipe?.descriptions, read[0]?.descriptions);
+  }
+});
+
+test("who appends learns where the log ends then, a lapsed tenure stores nothing, and a page has no more than was asked for [L2]", async (t) => {
+  const { log, number, head } = await oneConversation(t);
+  const first = await log.append(number, [renamed("a"), renamed("b")]);
+  assert.deepEqual(first, { ok: true, value: { lastSeq: head + 2 } });
+  const lapsed = await log.append(number, [renamed("c")], { epoch: 99 });
+  assert.deepEqual([lapsed.ok, await log.headOf(number)], [false, head + 2]);
+  const row = { title: "b" };
+  assert.ok((await log.append(number, [renamed("b")], { with: { row } })).ok);
+  const found = await log.find(localOwner, "c");
+  assert.equal(found.ok && found.value.title, "b");
+  const page = await log.read(number, { after: head + 1, limit: 1 });
+  assert.deepEqual(
+    page.map(({ seq }) => seq),
+    [head + 2],
+  );
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Turn, talkOf } from "../../test/world/talk.ts";
+import type { History } from "../log/log.ts";
+import { estimateTokens } from "../models/models.ts";
+import type { CompactionCause } from "../protocol/events.ts";
+import { forModels } from "../words/words.ts";
+import { bodyStart, trimOld } from "./keep.ts";
+import { planRoom, summedUp, withoutSummary } from "./plan-room.ts";
+import { roomOf } from "./room.ts";
+import { defaultWindowLimits as limits } from "./tokens.ts";
+
+const said = (text: string): Turn => ({ said: text, steps: [], answer: "fine" });
+const many = (count: number, text = "") => Array.from({ length: count }, (_, n) => said(`question ${n} ${text}`));
+const words = (count: number) => "word ".repeat(count).trim();
+const readerOf = (windowTokens: number) => ({ windowTokens, promptSize: "full", limits }) as const;
+
+function planFor(history: History, windowTokens: number, by: CompactionCause = "window") {
+  const reader = readerOf(windowTokens);
+  const room = roomOf(history, reader);
+  return { room, plan: planRoom(history, room, { ...reader, by }) };
+}
+
+test("results are only made shorter as long as that gets below the mark, and to the last token of it [Z2]", () => {
+  const { history } = talkOf([{ said: "look", steps: Array.from({ length: 8 }, () => [words(400)]) }]);
+  const reader = readerOf(9_000);
+  const room = roomOf(history, reader);
+  const whole = Math.min(limits.keptShare * reader.windowTokens, room.kept);
+  const { trims, tokens } = trimOld(history, room, whole);
+  const planWith = (target: number) => planRoom(history, { ...room, target }, { ...reader, by: "window" });
+  assert.deepEqual(planWith(tokens), {
+    kind: "trim",
+    compacted: {
+      ...{ strategy: "trim", by: "window", upTo: 0, summary: "", trims },
+      ...{ messagesBefore: 17, messagesAfter: 17, tokensBefore: room.used, tokensAfter: tokens },
+    },
+  });
+  assert.equal(planWith(tokens - 1).kind, "leave_out");
+  assert.equal(
+    planRoom(history, room, { ...reader, by: "person" }).kind,
+    "leave_out",
+    "who asks for it wants a summary",
+  );
+});
+
+test("of a full window five messages and more are summed up, on request each one; without room for a summary none is [Z2]", () => {
+  const { history } = talkOf(many(30, words(20)));
+  const reader = readerOf(8_000);
+  const room = roomOf(history, reader);
+  /** So many are left out that exactly this number stays. */
+  const planKeeping = (count: number, by: CompactionCause, summary = room.summary) => {
+    const tokens = history.messages.slice(-count).reduce((sum, message) => sum + room.weigh(message), 0);
+    const wanted = { ...reader, limits: { ...limits, keptMessages: count, keptShare: 0 }, by };
+    const plan = planRoom(history, { ...room, kept: tokens, summary }, wanted);
+    return plan.kind === "leave_out" ? [plan.kept.first, plan.isSummedUp] : [plan.kind];
+  };
+  assert.deepEqual(planKeeping(55, "window"), [5, true]);
+  assert.deepEqual(planKeeping(56, "window"), [4, false]);
+  assert.deepEqual(planKeeping(59, "person"), [1, true]);
+  assert.deepEqual(planKeeping(59, "tool"), [1, true]);
+  assert.deepEqual(planKeeping(40, "overflow", 0), [20, false]);
+  assert.deepEqual(planKeeping(60, "person"), ["nothing"]);
+});
+
+test("what is told of room that was made is all of it: what stays, what it weighs and what it cost [Z2][L2]", () => {
+  const { history } = talkOf(many(20, words(30)));
+  const { room, plan } = planFor(history, 8_000, "person");
+  assert.ok(plan.kind === "leave_out");
+  const { kept } = plan;
+  const cause = { by: "person", focus: "tea", usage: { input: 5, output: 6 } } as const;
+  const { summary, prose, ...told } = summedUp(history, room, {
+    ...cause,
+    strategy: "summarize",
+    kept,
+    prose: "In short.",
+  });
+  assert.deepEqual(told, {
+    ...{ ...cause, strategy: "summarize", upTo: kept.upTo, messagesBefore: 40, messagesAfter: 11 },
+    tokensBefore: room.used,
+    tokensAfter: room.prefix + kept.tokens + room.weigh({ role: "user", text: summary }),
+    kept: { said: 15 },
+  });
+  assert.equal(summary.slice(prose?.at, (prose?.at ?? 0) + (prose?.length ?? 0)), "In short.");
+});
+
+test("what was summed up before keeps its two ends where there is less room for it now [Z2]", () => {
+  const talk = talkOf(many(20, words(30)));
+  const { room, plan } = planFor(talk.history, 8_000, "person");
+  assert.ok(plan.kind === "leave_out");
+  const long = `It begins. ${"and so on ".repeat(200)} It ends.`;
+  talk.compact(summedUp(talk.history, room, { by: "person", strategy: "compact", kept: plan.kept, prose: long }));
+  const proseFor = (summary: number, scale = 1) => {
+    const made = withoutSummary(talk.history, { ...room, summary, scale }, { by: "window", messagesKeptMax: 4 });
+    assert.ok(made !== undefined);
+    assert.deepEqual([made.strategy, made.messagesAfter], ["fallback", 5]);
+    const { at = 0, length = 0 } = made.prose ?? {};
+    return made.summary.slice(at, at + length);
+  };
+  const tokens = estimateTokens(long);
+  assert.equal(proseFor(tokens), long);
+  const less = proseFor(tokens - 1);
+  assert.match(less, /^It begins\. and so.*\.\.\..*and so on {2}It ends\.$/);
+  assert.ok(estimateTokens(less) <= tokens && estimateTokens(less) > tokens - 6, `${estimateTokens(less)}`);
+  assert.ok(estimateTokens(proseFor(tokens, 2)) <= tokens / 2 + 1, "as its provider counts");
+  assert.equal(proseFor(0), "");
+});
+
+test("without a model there is nothing to leave out of what fits, and nothing is left out twice [Z2]", () => {
+  const talk = talkOf(many(20, words(30)));
+  const reader = readerOf(8_000);
+  const leftOut = (messagesKeptMax: number) =>
+    withoutSummary(talk.history, roomOf(talk.history, reader), { by: "window", messagesKeptMax });
+  assert.equal(leftOut(150), undefined);
+  const made = leftOut(6) ?? assert.fail();
+  const { by, strategy, messagesBefore, messagesAfter } = made;
+  assert.deepEqual(
+    { by, strategy, messagesBefore, messagesAfter },
+    { by: "window", strategy: "fallback", messagesBefore: 40, messagesAfter: 7 },
+  );
+  talk.compact(made);
+  assert.equal(bodyStart(talk.history), 1);
+  assert.equal(leftOut(6), undefined, "these six are there already");
+  const again = leftOut(4) ?? assert.fail();
+  assert.ok(again.summary.includes(forModels.compact.leftOut(36, false)), again.summary);
+  assert.equal(again.messagesAfter, 5);
+});
+
+test("who can search the history is told so, where messages were left out [Z2][Z4]", () => {
+  const talk = talkOf(many(20, words(30)));
+  const description = { name: "search_history", description: "", parameters: {} };
+  const { recipe } = talk.history;
+  assert.ok(recipe !== undefined);
+  const opening = (descriptions: (typeof description)[]) => {
+    const history = { ...talk.history, recipe: { ...recipe, descriptions } };
+    const made = withoutSummary(history, roomOf(history, readerOf(8_000)), { by: "window", messagesKeptMax: 6 });
+    return made?.summary.split("\n\n")[1];
+  };
+  assert.deepEqual(
+    [opening([{ ...description, name: "look" }, description]), opening([{ ...description, name: "look" }])],
+    [forModels.compact.leftOut(34, true), forModels.compact.leftOut(34, false)],
+  );
+});
