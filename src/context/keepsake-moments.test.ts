@@ -63,7 +63,7 @@ test("what is still sent is not repeated, and what was said twice stands where i
     ["end", "two fish", "one fish"],
   );
   assert.deepEqual(
-    saidWith((seq) => seq < 8),
+    saidWith((seq) => seq <= 5),
     ["one fish", "two fish"],
   );
   assert.deepEqual(
@@ -111,14 +111,14 @@ test("of a long message the lines that sound like instructions are kept as such,
   assert.match(rest, /<user_words>\nIt begins\. [^[]*\n\[\.\.\. shortened [^\n]*\n[^[]* It ends\.\n<\/user_words>/);
 });
 
-test("an instruction stands among the instructions alone, and blanks that were thrown in last are nothing that was asked for [Z3][L7]", () => {
+test("an instruction stands among the instructions alone, and blanks that were thrown in are nothing that was said [Z3][L7]", () => {
   const { text, kept } = pinned([
     { type: "message.user", id: "m", text: "Always be brief.", mode: "queue" },
     { type: "turn.started", turn: 1, message: "m", epoch: 1 },
-    { type: "message.user", id: "n", text: "Count the rows.", mode: "steer" },
-    { type: "message.user", id: "o", text: "  ", mode: "steer" },
+    { type: "message.user", id: "n", text: "  ", mode: "steer" },
+    { type: "message.user", id: "o", text: "Count the rows.", mode: "steer" },
     step(1, { joined: ["n", "o"] }),
   ]);
-  assert.deepEqual(kept, { standing: 1, said: 1 });
-  assert.ok(text.includes(`${sections.said}\n${words("Count the rows.")}`), text);
+  assert.deepEqual(kept, { request: 1, standing: 1 });
+  assert.ok(text.includes(`${sections.request}\n${words("Count the rows.")}\n`), text);
 });

@@ -57,6 +57,7 @@ test("a call that gave the same again is told with how often, when its newest re
   const told = (times: number) => forModels.reminder([forModels.sameResultAgain("look", times)]);
   assert.deepEqual([tell(same), tell(same, ["same"]), tell(same, same)], [undefined, told(3), told(4)]);
   assert.equal(tell(same, same, same), undefined, "that was told with the results before");
+  assert.equal(tell(same, ["same"], ["same"]), undefined, "and so was that");
   assert.equal(tell(same, ["same", "other"]), undefined, "something new came");
 });
 
