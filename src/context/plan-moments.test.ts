@@ -27,11 +27,11 @@ test("results are only made shorter as long as that gets below the mark, and to 
   const room = roomOf(history, reader);
   const whole = Math.min(limits.keptShare * reader.windowTokens, room.kept);
   const { trims, tokens } = trimOld(history, room, whole);
-  const planWith = (target: number) => planRoom(history, { ...room, target }, { ...reader, by: "window" });
+  const planWith = (target: number) => planRoom(history, { ...room, target }, { ...reader, by: "overflow" });
   assert.deepEqual(planWith(tokens), {
     kind: "trim",
     compacted: {
-      ...{ strategy: "trim", by: "window", upTo: 0, summary: "", trims },
+      ...{ strategy: "trim", by: "overflow", upTo: 0, summary: "", trims },
       ...{ messagesBefore: 17, messagesAfter: 17, tokensBefore: room.used, tokensAfter: tokens },
     },
   });
@@ -120,6 +120,11 @@ test("without a model there is nothing to leave out of what fits, and nothing is
   talk.compact(made);
   assert.equal(bodyStart(talk.history), 1);
   assert.equal(leftOut(6), undefined, "these six are there already");
+  const room = roomOf(talk.history, reader);
+  const all = talk.history.messages.reduce((sum, message) => sum + room.weigh(message), room.prefix);
+  const isLeft = (limit: number) =>
+    withoutSummary(talk.history, { ...room, limit }, { by: "window", messagesKeptMax: 6 }) !== undefined;
+  assert.deepEqual([isLeft(all), isLeft(all - 1)], [false, true], "as long as it fits, to the last token");
   const again = leftOut(4) ?? assert.fail();
   assert.ok(again.summary.includes(forModels.compact.leftOut(36, false)), again.summary);
   assert.equal(again.messagesAfter, 5);
@@ -139,4 +144,49 @@ test("who can search the history is told so, where messages were left out [Z2][Z
     [opening([{ ...description, name: "look" }, description]), opening([{ ...description, name: "look" }])],
     [forModels.compact.leftOut(34, true), forModels.compact.leftOut(34, false)],
   );
+});
+
+test("where nothing is left out but something shortened, no summary stands before it; and where all stays there is nothing to do [Z2]", () => {
+  const { history } = talkOf([{ said: words(9_000), steps: [] }]);
+  const room = roomOf(history, readerOf(4_000));
+  const { trims = [], ...told } =
+    withoutSummary(history, room, { by: "window", messagesKeptMax: 150 }) ?? assert.fail();
+  const [short] = trims;
+  assert.deepEqual(told, {
+    ...{ strategy: "fallback", by: "window", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
+    ...{ tokensBefore: room.used, tokensAfter: room.prefix + room.weigh({ role: "user", text: short?.text ?? "" }) },
+  });
+  const few = talkOf(many(3)).history;
+  const tight = { ...roomOf(few, readerOf(8_000)), limit: 1 };
+  assert.equal(withoutSummary(few, tight, { by: "window", messagesKeptMax: 150 }), undefined);
+});
+
+test("a window without room for the least that stands for older messages is exhausted [Z2]", () => {
+  const { history } = talkOf(many(30, words(20)));
+  const reader = readerOf(8_000);
+  const room = roomOf(history, reader);
+  const kindWith = (left: number) =>
+    planRoom(history, { ...room, limit: room.prefix + left }, { ...reader, by: "person" }).kind;
+  assert.deepEqual([kindWith(59), kindWith(60)], ["exhausted", "leave_out"]);
+});
+
+test("what is never lost keeps to its room beside what stays, as its provider counts, and stands there even where that weighs too much [Z2][Z3]", () => {
+  const rules = Array.from({ length: 60 }, (_, n) => said(`Always mind rule ${n} of the house.`));
+  const { history } = talkOf([...rules, ...many(10)]);
+  const { room, plan } = planFor(history, 32_000, "person");
+  assert.ok(plan.kind === "leave_out");
+  const made = (changes: Partial<typeof room>, prose = "", kept = plan.kept) =>
+    summedUp(history, { ...room, needed: 0, ...changes }, { by: "person", strategy: "compact", kept, prose });
+  const sizes = [made({ keepsakes: 300, said: 300 }), made({ keepsakes: 600, said: 600, scale: 2 })].map(
+    ({ summary }) => estimateTokens(summary),
+  );
+  for (const size of sizes) assert.ok(size <= 300 && size > 230, `${sizes}`);
+  const limit = room.prefix + plan.kept.tokens + 1_300;
+  const { tokensAfter = 0, kept } = made({ limit, keepsakes: 9_000 }, words(700));
+  assert.ok(tokensAfter <= limit && (kept?.standing ?? 0) > 3, `${tokensAfter} of ${limit}`);
+  assert.deepEqual([made({}).kept?.said !== undefined, made({ said: 0 }).kept?.said], [true, undefined]);
+  const heavy = { ...plan.kept, tokens: room.limit };
+  const standing = (changes: Partial<typeof room>) => made(changes, "", heavy).kept?.standing ?? 0;
+  assert.deepEqual([standing({}), standing({ needed: room.needed, hard: room.prefix })], [0, 0]);
+  assert.ok(standing({ needed: room.needed }) > 20);
 });

@@ -93,3 +93,14 @@ test("before there is a prompt no day is new [L3]", () => {
   history.recipe = undefined;
   assert.equal(reminderFor(history, { at: 1_794_700_000_000, tokens }), undefined);
 });
+
+test("of an item that is open eighty bytes are recalled [L4]", () => {
+  const lineOf = (content: string) => {
+    const talk = talkOf([{ said: "go", steps: [] }]);
+    talk.add({ type: "todo.set", todos: [todo(content, "pending")] });
+    return reminderFor(talk.history, { at: 0, tokens })?.text;
+  };
+  const told = (content: string) => forModels.reminder([forModels.todosOpen([todo(content, "pending")], 0)]);
+  const whole = "x".repeat(80);
+  assert.deepEqual([lineOf(whole), lineOf(`${whole}x`)], [told(whole), told(`${whole}...`)]);
+});

@@ -90,3 +90,14 @@ test("a page that somebody pasted does not decide which language they speak [Z2]
   assert.equal(of(pasted), "zh");
   assert.equal(of(`${"字".repeat(100)}${"word ".repeat(4_000)}`), "en");
 });
+
+test("what the summariser reads is whole characters, wherever a message is cut and whatever it holds [Z2]", () => {
+  for (const said of [
+    `${"x".repeat(1_199)}😀${"y".repeat(3_000)}`,
+    `${"x".repeat(3_000)}😀${"y".repeat(799)}`,
+    "a\ud800b",
+  ]) {
+    const text = summaryRequest(talkOf([{ said, steps: [] }]).history, wanted)[1]?.text ?? "";
+    assert.ok(text.isWellFormed() && text.includes("[user] "), said.slice(0, 9));
+  }
+});

@@ -59,7 +59,7 @@ test("an agent that has ended has no turn, no mail and no question any more [A1]
   };
   assert.deepEqual(seen(), [1, 1, 1, false]);
   assert.deepEqual(seen({ type: "agent.ended", id: "other", outcome: "done" }), [1, 1, 1, false]);
-  assert.deepEqual(seen({ type: "agent.ended", id: "t", outcome: "cancelled" }), [undefined, 0, 0, true]);
+  assert.deepEqual(seen({ type: "agent.ended", id: "t", outcome: "terminated" }), [undefined, 0, 0, true]);
 });
 
 test("an agent that is stopped stops in whichever turn it is; the main agent has nothing that it is to end with [L8][A1]", () => {
