@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { applyEvent, foldHistory, insertEvents } from "./history.ts";
+import { emptyHistory } from "./history-state.ts";
 
 const said = (id: string, more: object = {}): NewEvent => ({
   ...{ type: "message.user", id, text: id, mode: "queue", ...more },
@@ -155,6 +156,8 @@ test("a place that is forgotten is no place any more, and the others stay as the
 });
 
 test("a turn whose message is not there does not begin, and its number is used up [L7]", () => {
-  const history = foldHistory(numbered([said("a"), { type: "turn.started", turn: 4, message: "b", epoch: 1 }]));
+  const history = emptyHistory();
+  const unknown: NewEvent = { type: "turn.started", turn: 4, message: "b", epoch: 1 };
+  for (const event of numbered([said("a"), unknown])) applyEvent(history, event);
   assert.deepEqual([history.turn, history.turnsEver, history.queue.length], [undefined, 4, 1]);
 });
