@@ -98,7 +98,9 @@ function streamOf({ sandbox, clock, logger }: Parts, { owner, id }: ExecutionRec
   const { gone, closing, language, requestId } = call;
   const after = placeOfId(call.lastEventId ?? call.query.after);
   const follow = (ended: AbortSignal) => {
-    ended.addEventListener("abort", leave, { once: true });
+    // Who went away while their program was looked for is not heard to go.
+    if (ended.aborted) leave();
+    else ended.addEventListener("abort", leave, { once: true });
     return followExecution({ executions, clock, owner, id, after, language, signal: ended, closing });
   };
   return eventStream(follow, {
