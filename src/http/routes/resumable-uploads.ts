@@ -133,14 +133,15 @@ async function ownUpload(
   return ok(upload);
 }
 
-/** Codes after which the same bytes may be taken another time; after all others they are of no use. */
-const passing = ["write_failed", "read_failed", "storage_busy", "storage_full", "storage_read_only", "storage_broken"];
+/** Besides what may go better by itself: codes after which the same bytes may be taken another time. Else they are of no use. */
+const passing = ["write_failed", "read_failed", "storage_full", "storage_read_only", "storage_broken"];
 
 async function finish(parts: Parts, upload: IncomingUpload): Promise<Result<IncomingUpload, Failure>> {
   const { incoming } = parts.workspaces;
   const stored = await place(parts, upload);
   if (!stored.ok) {
-    if (!passing.includes(stored.failure.code)) await incoming.remove(upload.id);
+    const { code, retryable } = stored.failure;
+    if (!retryable && !passing.includes(code)) await incoming.remove(upload.id);
     return stored;
   }
   const { path, type } = stored.value;
