@@ -92,7 +92,7 @@ test("a file that is brought back is found again, and its line says that a perso
   const wanted = { path: "a.pdf", seq: 4 };
   assert.deepEqual(await restoring(wanted), [ok(restoredAs), page, restore, ...rest]);
   const none = failure("content_not_kept", { path: "a.pdf" });
-  const lost = failed(makeFailure("read_failed", { path: "a.pdf", why: "unknown" }));
+  const lost = failed(makeFailure("read_failed", { path: "a.pdf", why: "io" }));
   assert.deepEqual(await restoring(wanted, { restored: lost }), [none, page, restore]);
   const no = failure("permission_denied", { path: "a.pdf", folder: ".", why: "not_writable" });
   assert.deepEqual(await restoring(wanted, { restored: no }), [no, page, restore]);
