@@ -25,7 +25,7 @@ test("of a conversation that is deleted nothing is found or runs any more, and o
       partly<Parts>({
         clock,
         logger: { error: (what) => noted(done, what, undefined) },
-        log: { append: async (number, events, { with: more }) => noted(done, [number, ...events, more], stored) },
+        log: { append: async (number, events, options) => noted(done, [number, ...events, options?.with], stored) },
         workspaces: { ofConversation: () => workspace },
         documents: { forget: (where, path) => noted(done, ["documents", where, path], undefined) },
         lookup: { forget: ({ id }) => noted(done, ["lookup", id], undefined) },
@@ -56,7 +56,7 @@ test("of a conversation that is deleted nothing is found or runs any more, and o
 
 test("a file that is brought back is found again, and its line says that a person did it; one that is not kept changes nothing [W12][D2]", async () => {
   const after = { hash: "h", bytes: 3 };
-  const change = { type: "file.changed", seq: 4, at: 1, path: "a.pdf", after, by: "agent" } as LogEvent;
+  const change: LogEvent = { type: "file.changed", seq: 4, at: 1, path: "a.pdf", after, by: "tool" };
   const restoredAs = { path: "a.pdf", before: undefined, after, lost: undefined };
   const restoring = async (
     wanted: { readonly path: string; readonly seq: number },

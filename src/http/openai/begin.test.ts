@@ -92,8 +92,9 @@ test("what is sent begins a conversation of its own, whose last message is said 
   assert.deepEqual(sent, ["send", "new", said("c", { instead: before })]);
   done.splice(0);
   const callerPart = { instructions: "short" };
-  await ask([{ role: "user", text: " ", images: ["i"] }], { callerPart });
-  assert.deepEqual(done[1], ["send", "new", said(" ", { images: ["i"], callerPart })], "a picture says something");
+  const images = [{ mime: "image/png", base64: "aQ==" }];
+  await ask([{ role: "user", text: " ", images }], { callerPart });
+  assert.deepEqual(done[1], ["send", "new", said(" ", { images, callerPart })], "a picture says something");
   done.splice(0);
   await ask([user("a"), user(" ")]);
   assert.deepEqual(done[1], ["send", "new", said("", { instead: [user("a"), user(" ")] })], "no words are history");
@@ -162,7 +163,9 @@ test("results go to the turn that waits for them, each once, and only in the con
   assert.deepEqual(await late.ask([asking(d1), result(d1)]), ["c", 1, d1], "somebody was faster");
   const full = makeFailure("storage_full", {});
   assert.deepEqual(await played({ ...waiting, decided: failed(full) }).ask([asking(d1), result(d1)]), full);
-  for (const other of [{ named: "x" }, { previous: { id: "r", place: { conversation: "x", message: "m" } } }]) {
+  const place = { conversation: "x", message: "m", since: undefined };
+  const others: readonly Partial<Asked>[] = [{ named: "x" }, { previous: { id: "r", place } }];
+  for (const other of others) {
     const elsewhere = played({ ...waiting, owned: (id) => (id === "c" ? row : undefined) });
     await elsewhere.ask([asking(d1), result(d1)], other);
     assert.equal(JSON.stringify(elsewhere.done).includes("decide"), false);

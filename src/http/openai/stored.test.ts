@@ -88,7 +88,8 @@ test("who leaves an answer in the middle stops it, unless they can come back for
     const gone = new AbortController();
     const begun = { conversation: { ...row, origin }, message: { id: "m", seq: 1 }, since: undefined };
     const call = asked("createResponse", { once, closing });
-    const pieces = answerTo(parts, { call, named } as Parameters<typeof answerTo>[1], begun, gone.signal);
+    const about = { owner: localOwner, agent: "general", messages: [], callerPart: {}, previous: undefined };
+    const pieces = answerTo(parts, { call, named, ...about, isPassing: false }, begun, gone.signal);
     const reading = (async () => {
       for await (const _ of pieces);
     })();

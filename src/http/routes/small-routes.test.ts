@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { failed, ok } from "../../base/result.ts";
 import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
-import { localOwner, OwnerId } from "../../protocol/ids.ts";
+import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Users } from "../../users/users.ts";
 import type { Tries } from "../tries.ts";
@@ -164,7 +164,7 @@ test("who runs the machine cleans up after all, everybody else after themselves,
       },
     }),
   );
-  const clean = async (owner: OwnerId, isLocal: boolean, body: { days?: number; conversation?: string } = {}) => {
+  const clean = async (owner: OwnerId, isLocal: boolean, body: { days?: number; conversation?: ConversationId } = {}) => {
     const answer = await cleanWorkspaces(asked("cleanWorkspaces", { owner, isLocal, body }));
     return [answer.ok && answer.value.days, ...cleaned.splice(0)];
   };
@@ -176,7 +176,7 @@ test("who runs the machine cleans up after all, everybody else after themselves,
   assert.deepEqual(await clean(localOwner, true), [5, days(5), "tidy"]);
   assert.deepEqual(await clean(localOwner, false, { days: 2 }), [2, days(2, { owner: localOwner }), "tidy"]);
   const own = days(0, { owner: ann, conversation: 7 });
-  assert.deepEqual(await clean(ann, true, { days: 0, conversation: "c" }), [0, own, "tidy"]);
+  assert.deepEqual(await clean(ann, true, { days: 0, conversation: ConversationId.parse("c") }), [0, own, "tidy"]);
 });
 
 test("tools that were loaded are shown as loaded, and all of them where nobody could load one [T1]", async () => {

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Hono } from "hono";
+import { openDatabase } from "../../test/world/database.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { noted, partly } from "../../test/world/partly.ts";
+import { failed, ok } from "../base/result.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import { OwnerId } from "../protocol/ids.ts";
+import { bindRoutes, type Elsewhere } from "./bind.ts";
+import { noBytes } from "./bytes.ts";
+import type { App, Caller, Env } from "./door.ts";
+import type { Handlers } from "./handler.ts";
+import { refuse } from "./problem.ts";
+import type { Tries } from "./tries.ts";
+
+const ann = OwnerId.parse("ann");
+const signedIn: Caller = { signedIn: ann, scopes: ["chat"] };
+const arrival = { address: "1.2.3.4", isVeiled: false, isFromHere: false, host: "h", scheme: undefined, prefix: "" };
+
+type Bound = {
+  readonly handlers: Partial<Record<keyof Handlers, (call: Parameters<Handlers["createConversation"]>[0]) => unknown>>;
+  readonly elsewhere?: Elsewhere;
+  readonly isTooMuch?: boolean;
+};
+
+/** The routes with handlers of the test's behind them; and what was counted. */
+function bound(t: Parameters<typeof openDatabase>[0], { handlers, elsewhere, isTooMuch = false }: Bound) {
+  const told: unknown[] = [];
+  const app: App = new Hono<Env>();
+  let caller = signedIn;
+  app.use(async (c, next) => {
+    for (const [name, value] of Object.entries({ requestId: "r", language: "en", dialect: "own", caller, arrival }))
+      Reflect.apply(c.set, c, [name, value]);
+    return next();
+  });
+  const limited = makeFailure("rate_limited", { retryAfterSeconds: 1 });
+  const tries = partly<Tries>({
+    from: (address) => noted(told, ["from", address], isTooMuch ? limited : undefined),
+    worked: (address) => noted(told, ["worked", address], undefined),
+  });
+  const clock = manualClock();
+  const behind = { storage: openDatabase(t, clock), clock, logger: undefined, tries, elsewhere };
+  bindRoutes(app, partly<Handlers>(Object(handlers)), behind);
+  app.onError((_, c) => refuse(c, makeFailure("internal", { id: "r" })));
+  const ask = async (wanted: string, sent: { body?: object; headers?: Record<string, string>; as?: Caller } = {}) => {
+    const [method = "", path = ""] = wanted.split(" ");
+    caller = sent.as ?? signedIn;
+    const body = sent.body === undefined ? {} : { body: JSON.stringify(sent.body) };
+    const headers = { "content-type": "application/json", ...sent.headers };
+    return app.fetch(new Request(`http://h${path}`, { method, headers, ...body }), { door: "tcp", address: "1.2.3.4" });
+  };
+  const codeOf = async (...of: Parameters<typeof ask>) => JSON.parse((await (await ask(...of)).text()) || "{}").code;
+  return { ask, codeOf, told };
+}
+
+const events = "/api/v1/conversations/c/stream";
+
+test("who only asks whether a stream is there gets its headers, and nothing is made for them [C3][Q2]", async (t) => {
+  const left: string[] = [];
+  const stream = () => new ReadableStream({ cancel: () => void left.push("left") });
+  const { ask } = bound(t, { handlers: { followEvents: async () => ok(stream()) } });
+  const [looked, read] = [await ask(`HEAD ${events}`), await ask(`GET ${events}`)];
+  const told = ({ status, headers }: Response) => [
+    status,
+    headers.get("content-type"),
+    headers.get("x-accel-buffering"),
+  ];
+  assert.deepEqual(
+    [told(looked), told(read)],
+    [
+      [200, "text/event-stream", "no"],
+      [200, "text/event-stream", "no"],
+    ],
+  );
+  assert.deepEqual([looked.body, left], [null, ["left"]]);
+  await read.body?.cancel();
+  assert.deepEqual(left, ["left", "left"]);
+});
+
+test("a key opens what it was made for, and nobody unknown is let in where somebody has to be known [C6]", async (t) => {
+  const { codeOf } = bound(t, {
+    handlers: {
+      listDecisions: async () => ok({ items: [] }),
+      getMe: async () => ok({}),
+      listUsers: async () => ok({}),
+    },
+  });
+  const of = (...scopes: Caller["scopes"]): Caller => ({ signedIn: ann, scopes });
+  const nobody: Caller = { signedIn: undefined, scopes: [] };
+  const decisions = "GET /api/v1/decisions";
+  assert.deepEqual(
+    [
+      await codeOf(decisions, { as: of("chat") }),
+      await codeOf(decisions, { as: of("files") }),
+      await codeOf(decisions, { as: nobody }),
+      await codeOf("GET /api/v1/users", { as: of("chat", "files") }),
+      await codeOf("GET /api/v1/users", { as: of("admin") }),
+      await codeOf("GET /api/v1/me", { as: of("files") }),
+      await codeOf("GET /api/v1/me", { as: nobody }),
+    ],
+    [undefined, "scope_missing", "sign_in_required", "scope_missing", undefined, undefined, "sign_in_required"],
+  );
+});
+
+test("a try to sign in counts where it is served, and one too many is not even handed on [C6][N1]", async (t) => {
+  const body = { user: "ann", password: "p" };
+  const there: Elsewhere = async () => ok({ response: new Response("there") });
+  const served: string[] = [];
+  const handlers = { signIn: async () => noted(served, "served", ok({})) };
+  const passed = bound(t, { handlers, elsewhere: there });
+  assert.equal(await (await passed.ask("POST /api/v1/sign-in", { body })).text(), "there");
+  assert.deepEqual(
+    [passed.told, served],
+    [
+      [
+        ["from", "1.2.3.4"],
+        ["worked", "1.2.3.4"],
+      ],
+      [],
+    ],
+  );
+  const here = bound(t, { handlers });
+  await here.ask("POST /api/v1/sign-in", { body });
+  assert.deepEqual([here.told, served], [[["from", "1.2.3.4"]], ["served"]]);
+  const full = bound(t, { handlers, isTooMuch: true, elsewhere: () => assert.fail("nobody is asked") });
+  assert.deepEqual([await full.codeOf("POST /api/v1/sign-in", { body }), served.length], ["rate_limited", 1]);
+  const other = bound(t, { handlers: { listDecisions: async () => ok({ items: [] }) }, elsewhere: there });
+  await other.ask("GET /api/v1/decisions");
+  assert.deepEqual(other.told, [], "of what is no try nothing is counted");
+});
+
+test("what was kept of a request is let go when it was answered, refused or went wrong, and who waits hears of a doubt [N1][L6]", async (t) => {
+  const doubt = new AbortController();
+  const done: unknown[] = [];
+  let how: "well" | "refused" | "broken" = "well";
+  const elsewhere: Elsewhere = async () =>
+    ok({ bytes: noBytes, close: () => void done.push("let go"), doubted: doubt.signal });
+  const { ask } = bound(t, {
+    elsewhere,
+    handlers: {
+      async createConversation({ signal, closing }) {
+        done.push([signal.aborted, closing.aborted]);
+        if (how === "broken") throw new TypeError("a mistake of ours");
+        return how === "well" ? ok({ id: "c" }) : failed(makeFailure("storage_full", {}));
+      },
+    },
+  });
+  const make = async () => (await ask("POST /api/v1/conversations", { body: {} })).status;
+  assert.equal(await make(), 201);
+  how = "refused";
+  assert.equal(await make(), 507);
+  how = "broken";
+  doubt.abort();
+  assert.equal(await make(), 500);
+  assert.deepEqual(done, [[false, false], "let go", [false, false], "let go", [true, true], "let go"]);
+  const misled = bound(t, { handlers: {}, elsewhere: async () => failed(makeFailure("storage_full", {})) });
+  assert.equal(await misled.codeOf("POST /api/v1/conversations", { body: {} }), "storage_full");
+});
+
+test("what makes something is done once under a key, and a key elsewhere means nothing [C6]", async (t) => {
+  const seen: unknown[] = [];
+  const { ask, codeOf } = bound(t, {
+    handlers: {
+      createConversation: async ({ once }) => noted(seen, once?.isRetry, ok({ id: "c" })),
+      listDecisions: async ({ once }) => noted(seen, once, ok({ items: [] })),
+    },
+  });
+  const headers = { "idempotency-key": "k" };
+  const make = (body: object) => ask("POST /api/v1/conversations", { body, headers });
+  const [first, second] = [await make({ title: "a" }), await make({ title: "a" })];
+  assert.deepEqual(
+    [first, second].map((answer) => [answer.status, answer.headers.get("idempotency-replayed")]),
+    [
+      [201, null],
+      [201, "true"],
+    ],
+  );
+  assert.equal(await first.text(), await second.text());
+  const other = { body: { title: "b" }, headers };
+  assert.equal(await codeOf("POST /api/v1/conversations", other), "key_used_otherwise");
+  await ask("GET /api/v1/decisions", { headers });
+  await ask("POST /api/v1/conversations", { body: {} });
+  assert.deepEqual(seen, [false, undefined, undefined]);
+  const bad = { body: {}, headers: { "idempotency-key": "a b" } };
+  assert.equal(await codeOf("POST /api/v1/conversations", bad), "key_unfit");
+});
