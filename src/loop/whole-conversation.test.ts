@@ -55,7 +55,7 @@ test("of a conversation that is deleted nothing is found or runs any more, and o
 });
 
 test("a file that is brought back is found again, and its line says that a person did it; one that is not kept changes nothing [W12][D2]", async () => {
-  const after = { hash: "h", bytes: 3 };
+  const after = { hash: "h", bytes: 3, mode: 0o644 };
   const change: LogEvent = { type: "file.changed", seq: 4, at: 1, path: "a.pdf", after, by: "tool" };
   const restoredAs = { path: "a.pdf", before: undefined, after, lost: undefined };
   const restoring = async (
