@@ -164,7 +164,11 @@ test("who runs the machine cleans up after all, everybody else after themselves,
       },
     }),
   );
-  const clean = async (owner: OwnerId, isLocal: boolean, body: { days?: number; conversation?: ConversationId } = {}) => {
+  const clean = async (
+    owner: OwnerId,
+    isLocal: boolean,
+    body: { days?: number; conversation?: ConversationId } = {},
+  ) => {
     const answer = await cleanWorkspaces(asked("cleanWorkspaces", { owner, isLocal, body }));
     return [answer.ok && answer.value.days, ...cleaned.splice(0)];
   };
