@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { noted, partly } from "../test/world/partly.ts";
-import { agreeWithOthers } from "./agreement.ts";
-import { systemIds } from "./base/ids.ts";
-import { ok } from "./base/result.ts";
-import type { Config } from "./config/config.ts";
-import type { Present, Storage } from "./storage/storage.ts";
+import { agreeWithOthers } from "../../src/agreement.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import { ok } from "../../src/base/result.ts";
+import type { Config } from "../../src/config/config.ts";
+import type { Present, Storage } from "../../src/storage/storage.ts";
+import { noted, partly } from "../world/partly.ts";
 
 /** What becomes of a server whose key or files are others than those that were agreed on. */
 async function entering(t: { after(work: () => void): void }, others: "key" | "files", present: Partial<Present>) {
