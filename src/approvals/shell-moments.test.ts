@@ -13,6 +13,9 @@ test("what was read is behind the reader: many commands one after the other are 
     [again("echo $(echo $(echo a))", 20), ""],
     [again("eval 'eval ls'", 20), ""],
     [`f() { ls; }; ${again("f", 30)}`, ""],
+    [again("python3 -c 'print(1)'", 20), ""],
+    [again("node -e 'console.log(1)'", 20), ""],
+    [`${again("python3 -c 'print(1)'", 20)}; python3 -c 'import os; os.remove("outputs/a")'`, "delete"],
     [`${again("bash -c ls", 20)}; bash -c 'rm outputs/a'`, "delete"],
     [again("[ -e a ] && ls", 60), ""],
   ]);

@@ -44,6 +44,35 @@ test("a server that opens in a moment is waited for twenty seconds, longer each 
   );
 });
 
+test("a request at a server that is gone without a word is taken from it as soon as that is known [N1][L6]", async (t) => {
+  const peer = await dyingPeer(t);
+  const { clock } = passingClock();
+  const listeners: ((server: string) => void)[] = [];
+  const places: Home[] = [{ isHere: false, server: "there", address: peer.address }, { isHere: true }];
+  const homes = {
+    ...homesHere,
+    isShared: true,
+    homeOf: async () => places.shift() ?? { isHere: true as const },
+    onGone(listener: (server: string) => void) {
+      listeners.push(listener);
+      return () => {};
+    },
+  };
+  const ask = handingOnTo(t, peer.address, { clock, homes });
+  peer.says("hangs");
+  const answered = ask({ method: "GET" });
+  while (peer.hanging.length === 0) await setImmediate();
+  for (const listener of listeners) listener("there");
+  clock.move(500);
+  assert.equal(await Promise.race([answered.then((answer) => answer.text()), soon()]), "served here");
+});
+
+/** Longer than anything that happens in this process takes. */
+async function soon(): Promise<string> {
+  for (let turns = 0; turns < 1_000; turns += 1) await setImmediate();
+  return "still waits";
+}
+
 test("what has come home meanwhile is served here, and what another server handed on goes no further [N1]", async (t) => {
   const peer = await dyingPeer(t);
   const homes: Home[] = [{ isHere: false, server: "there", address: peer.address }, { isHere: true }];

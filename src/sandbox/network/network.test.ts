@@ -62,6 +62,21 @@ test("a connection that carries more than it may is cut, and the next one begins
   await whenSo("the next one is open", () => program.heard().split("HTTP/1.1 200 ").length === 3);
 });
 
+test("what a user's programs carry together may be more than one connection may, up to the limit of the user [X5][X4]", async (t) => {
+  const way = await openWay(t, { limits: { connectionBytesMax: 1000, ownerBytesMax: 2500 } });
+  const send = async (bytes: number, whenSent: () => boolean) => {
+    const program = openGuest(way);
+    program.ask(`CONNECT ${way.place} HTTP/1.1\r\n\r\n`);
+    await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
+    program.say(Buffer.alloc(bytes));
+    await whenSo(`${bytes} bytes are sent`, () => whenSent() || program.kinds().includes(kinds.reset));
+    return program.kinds().includes(kinds.reset) ? "cut" : "carried";
+  };
+  assert.equal(await send(1000, () => way.heard().length === 1000), "carried");
+  assert.equal(await send(1000, () => way.heard().length === 2000), "carried");
+  assert.equal(await send(501, () => false), "cut");
+});
+
 test("what the settings say counts from the next connection on [X5]", async (t) => {
   const way = await openWay(t);
   const [before, after] = [openGuest(way), openGuest(way)];
