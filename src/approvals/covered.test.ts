@@ -18,6 +18,19 @@ test("what was allowed always for one kind of finding covers no other kind of th
   assert.deepEqual([verdict("packages"), verdict("network")], ["allow", "ask"]);
 });
 
+test("what was allowed always for one tool covers no other, also where that one has a rule of its own [H1][H2]", () => {
+  const covers = [{ kind: "packages", pattern: "pip install *", risk: "medium" }] as const;
+  const rules = [
+    stored({ match: "findings", covers: [...covers] }, "execute_code"),
+    stored({ match: "call", hash: "of another call", shown: "ls" }, "run_bash_command", "r2"),
+  ];
+  assert.equal(plain.judge(bash("pip install x"), inSandbox, rules).verdict, "ask");
+  assert.equal(
+    plain.judge(bash("pip install x"), inSandbox, [stored({ match: "findings", covers: [...covers] })]).verdict,
+    "allow",
+  );
+});
+
 test("packages of one skill can be allowed always, and those of no other with them [H2]", () => {
   const install = (skill: string) => callOf("install_packages", { skill });
   const [, wide] = plain.judge(install("pdf"), inSandbox, []).always;

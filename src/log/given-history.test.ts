@@ -68,9 +68,10 @@ test("results of tools that a program sends along are words of others: from then
     [
       isTainted(...first, ...turnWith(talk)),
       isTainted(...turnWith(given)),
+      isTainted(...turnWith([...given, { role: "assistant", text: "I saw it." }])),
       isTainted(...first, ...turnWith(given), end),
     ],
-    [false, true, true],
+    [false, true, true, true],
   );
 });
 

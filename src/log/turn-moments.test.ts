@@ -116,7 +116,7 @@ test("what a running call asks besides is no decision about whether it may run [
 
 test("what was decided for another agent decides nothing here, though the next decision follows it [H2][A1]", () => {
   const open = [step(1), answer(1, ["x"]), asked("d")];
-  const others = after(...open, made("d", { agent: "t", hash: "theirs" }));
+  const others = after(...open, made("e"), made("d", { agent: "t", hash: "theirs" }));
   assert.deepEqual([others.decisions.get("d")?.made, others.decided, others.lastDecision], [undefined, [], "theirs"]);
   const own = after(...open, made("d"), made("d", { verdict: "reject", hash: "late" }));
   assert.deepEqual([own.turn?.calls[0]?.decision?.made?.verdict, own.decided.length], ["approve", 1]);
