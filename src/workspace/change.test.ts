@@ -22,3 +22,14 @@ test("of many files that choose a free name in one folder at once each gets its 
     assert.deepEqual(found.toSorted(), contents);
   }
 });
+
+test("a write that was noted and did not come to be is made when it is repeated, also where the old content is as long [W11][L2]", async (t) => {
+  const { workspace, folder } = await testWorkspace(t);
+  const place = join(folder, "outputs", "a.txt");
+  const write = (content: string, key: string) => workspace.write("outputs/a.txt", content, { key });
+  await write("price 10", "first");
+  await write("price 12", "second");
+  writeFileSync(place, "price 10"); // As a kill behind the note and before the move leaves it.
+  assert.equal((await write("price 12", "second")).ok, true);
+  assert.equal(readFileSync(place, "utf8"), "price 12");
+});

@@ -64,8 +64,10 @@ test("a request at a server that is gone without a word is taken from it as soon
   while (peer.hanging.length === 0) await setImmediate();
   for (const listener of listeners) listener("there");
   clock.move(500);
-  assert.equal(await Promise.race([answered.then((answer) => answer.text()), soon()]), "served here");
+  assert.equal(await Promise.race([textOf(answered), soon()]), "served here");
 });
+
+const textOf = async (answer: Promise<Response> | Response) => (await answer).text();
 
 /** Longer than anything that happens in this process takes. */
 async function soon(): Promise<string> {

@@ -8,7 +8,7 @@ import { sandboxFileHandlers } from "./sandbox-files.ts";
 
 test("files of a session that could not all be removed are not told as removed [S3][Q2]", async () => {
   const emptied: unknown[] = [];
-  const broken = failure("write_failed", { path: "outputs", why: "disk_full" });
+  const broken = failure("write_failed", { path: "outputs", why: "full" });
   const { emptySandboxFiles } = sandboxFileHandlers(
     partsWith({
       log: { find: async () => ok({ id: "c", number: 7, owner: localOwner }) },
