@@ -214,15 +214,18 @@ type Copying = { readonly part: string; readonly place: string; readonly hash: s
 
 /** False where the bytes are not those of the hash. What finds no place leaves nothing: the disk may be full already. */
 async function copyIn(fd: number, { part, place, hash }: Copying): Promise<boolean> {
+  let isPlaced = false;
   try {
     await copyFile(`/proc/self/fd/${fd}`, part, constants.COPYFILE_FICLONE);
     // The file may have been written to while it was copied; kept under the wrong hash it would be worse than lost.
-    if ((await hashOfFile(part)) !== hash) return false;
-    await syncFile(part);
-    await rename(part, place);
-    return true;
+    if ((await hashOfFile(part)) === hash) {
+      await syncFile(part);
+      await rename(part, place);
+      isPlaced = true;
+    }
+    return isPlaced;
   } finally {
-    await rm(part, { force: true });
+    if (!isPlaced) await rm(part, { force: true });
   }
 }
 
