@@ -303,6 +303,26 @@ test("what is pinned, and what is new since one looked, is so in another browser
   );
 });
 
+test("an open menu stays while other conversations come before its own [B1]", { skip }, async (t) => {
+  const { page, say, answer } = await open(t);
+  const { conversation: id } = await yard.ask("the other one");
+  await must(yard.client.call("changeConversation", { params: { id }, body: { seenAt: Date.now() } }));
+  await say("mine");
+  await answer(/to: mine/).waitFor();
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  const first = () => list.getByRole("region", { name: "Today" }).locator(".row-title").first().innerText();
+  await until("both are listed", async () => (await first()) === "mine");
+  await list.getByRole("button", { name: "Menu of mine" }).click();
+  const focused = page.locator("[role=menuitem]:focus", { hasText: "Rename" });
+  await focused.waitFor();
+  await yard.ask("more", { conversation: id });
+  await page.getByRole("link", { name: "New since you looked: the other one" }).waitFor();
+  assert.deepEqual([await focused.count(), await first()], [1, "mine"], "still open, in its place");
+  await page.keyboard.press("Escape");
+  await page.locator("#composer").focus();
+  await until("the newest stands first", async () => (await first()) === "the other one");
+});
+
 test("how full the window is and what is left of a budget stand above the messages, and dates in a narrow table stay whole [B1]", {
   skip,
 }, async (t) => {

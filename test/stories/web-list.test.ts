@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
 import type { Conversation } from "../../src/protocol/resources.ts";
+import { inPlace } from "../../web/src/conversations/groups.ts";
 import { ConversationList, undoMs } from "../../web/src/conversations/list.ts";
 import { until } from "../world/events.ts";
 
@@ -75,6 +76,32 @@ test("a list that was asked for before a change was answered takes nothing of it
   await lateLoaded;
   assert.deepEqual(shown(), ["b", "a pinned"]);
   assert.deepEqual(asked, []);
+});
+
+test("a conversation that has come stays, also when an answer from before it is the slower one [B1]", async () => {
+  const { load, shown } = heldList();
+  const [before, after] = [load(), load()];
+  await after(row("new"), row("old"));
+  assert.deepEqual(shown(), ["new", "old"]);
+  await before(row("old"));
+  assert.deepEqual(shown(), ["new", "old"]);
+  await load()(row("old"));
+  assert.deepEqual(shown(), ["old"], "what is asked for later counts again");
+});
+
+test("while a row is in use, rows stay; new ones come above them, and what is loaded further below [B1]", () => {
+  const placed = (standing: string, now: string) =>
+    inPlace(
+      [...now].map((id) => row(id)),
+      [...standing],
+    )
+      .map(({ id }) => id)
+      .join("");
+  assert.equal(placed("abc", "cab"), "abc");
+  assert.equal(placed("abc", "xcyab"), "xyabc");
+  assert.equal(placed("abc", "bacde"), "abcde");
+  assert.equal(placed("abc", "ca"), "ac");
+  assert.equal(placed("", "ba"), "ba");
 });
 
 test("what the server does not take is taken back [B1]", async () => {

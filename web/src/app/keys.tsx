@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
 import { Dialog } from "../parts/dialog.tsx";
 import { useWords } from "../words/words.ts";
 import { go } from "./router.ts";
@@ -56,8 +57,9 @@ function take(event: KeyboardEvent, action: () => void): void {
 }
 
 function search(onShowRail: () => void): void {
-  onShowRail();
-  requestAnimationFrame(() => document.getElementById("search")?.focus());
+  // At once: what is typed next is searched for, and not said to an agent.
+  flushSync(onShowRail);
+  document.getElementById("search")?.focus();
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Conversation } from "../../../src/protocol/resources.ts";
 import { Link } from "../app/link.tsx";
 import type { Place } from "../app/router.ts";
@@ -8,7 +8,7 @@ import { Button } from "../parts/button.tsx";
 import { useWords } from "../words/words.ts";
 import { ConversationMenu } from "./conversation-menu.tsx";
 import { FoundList } from "./found-list.tsx";
-import { groupsOf, isUnread, titleFits } from "./groups.ts";
+import { groupsOf, inPlace, isUnread, titleFits } from "./groups.ts";
 
 type RowsProps = { readonly place: Place; readonly onGone: () => void };
 
@@ -18,7 +18,9 @@ export function ConversationRows({ place, onGone }: RowsProps) {
   const { conversations } = useYard();
   const { items, phase, hasMore } = useStore(conversations.view);
   const [query, setQuery] = useState("");
-  const found = items.filter((item) => titleFits(item, query));
+  const box = useRef<HTMLElement>(null);
+  const steady = useSteady(items, box);
+  const found = steady.filter((item) => titleFits(item, query));
   return (
     <>
       <div className="rail-search">
@@ -32,7 +34,7 @@ export function ConversationRows({ place, onGone }: RowsProps) {
           onChange={(event) => setQuery(event.target.value)}
         />
       </div>
-      <nav className="rows" aria-label={words.list}>
+      <nav ref={box} className="rows" aria-label={words.list}>
         {phase === "failed" && (
           <p className="rows-none">
             {words.failed} <Button onClick={() => void conversations.refresh()}>{words.again}</Button>
@@ -56,6 +58,17 @@ export function ConversationRows({ place, onGone }: RowsProps) {
       </nav>
     </>
   );
+}
+
+/** While somebody is in the list with the keyboard or a menu, no row moves: one that does loses the focus and closes its menu. */
+function useSteady(items: readonly Conversation[], box: RefObject<HTMLElement | null>): readonly Conversation[] {
+  const standing = useRef<readonly string[]>([]);
+  const isInUse = box.current?.contains(document.activeElement) === true;
+  const shown = isInUse ? inPlace(items, standing.current) : items;
+  useEffect(() => {
+    standing.current = shown.map(({ id }) => id);
+  }, [shown]);
+  return shown;
 }
 
 function ConversationRow({ item, place, onGone }: RowsProps & { readonly item: Conversation }) {

@@ -20,6 +20,15 @@ export function groupsOf(items: readonly Conversation[], now = Date.now()): Grou
     .filter((group) => group.items.length > 0);
 }
 
+/** Those that stand there already keep their order; what is new comes before them, what was loaded beyond them after. */
+export function inPlace(items: readonly Conversation[], standing: readonly string[]): readonly Conversation[] {
+  const at = new Map(standing.map((id, index) => [id, index]));
+  const beyond = items.slice(items.findLastIndex(({ id }) => at.has(id)) + 1);
+  for (const { id } of beyond) at.set(id, standing.length);
+  const placeOf = ({ id }: Conversation) => at.get(id) ?? -1;
+  return items.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 /** Every word of the query stands somewhere in the title, however it is written. */
 export function titleFits({ title, lastMessage }: Conversation, query: string): boolean {
   const text = plain(`${title} ${lastMessage}`);

@@ -27,6 +27,9 @@ export class ConversationList {
   readonly #changing = new Set<{ readonly id: string; readonly change: Change }>();
   /** How many of them were answered. */
   #answered = 0;
+  /** How often the list was asked for, and the last of these questions whose answer is shown. */
+  #asked = 0;
+  #shown = 0;
   #next: string | null = null;
   #wanted = pageItems;
 
@@ -89,6 +92,8 @@ export class ConversationList {
 
   async load(): Promise<void> {
     const answered = this.#answered;
+    this.#asked += 1;
+    const question = this.#asked;
     const limit = Math.min(this.#wanted, answerItemsMax);
     const [answer, pinned] = await Promise.all([
       this.#client().call("listConversations", { query: { limit } }),
@@ -100,6 +105,9 @@ export class ConversationList {
     }
     // It may be from before a change.
     if (answered !== this.#answered) return this.load();
+    // A later one was quicker: what has come since must not go again.
+    if (question < this.#shown) return;
+    this.#shown = question;
     const newest = new Set(answer.value.items.map(({ id }) => id));
     const all = [...answer.value.items, ...pinned.value.items.filter(({ id }) => !newest.has(id))];
     const items = all.filter(({ id }) => !this.#removing.has(id));
