@@ -10,7 +10,7 @@ import { isInstruction } from "./instructions.ts";
 import { keepNewest } from "./keep.ts";
 import { pinsOf } from "./keepsake-text.ts";
 import { planRoom } from "./plan-room.ts";
-import { type Room, roomOf } from "./room.ts";
+import { needsRoom, type Room, roomOf } from "./room.ts";
 import { defaultWindowLimits as limits, messageTokens } from "./tokens.ts";
 
 const { sections, words } = forModels.compact;
@@ -137,4 +137,19 @@ test("a provider that counts less than we do does not make our estimates smaller
   const counted = roomOf(history, readerOf(8_000));
   assert.deepEqual([scale, counted.scale, counted.prefix, counted.used], [1, 1, prefix, 100]);
   assert.equal(counted.weigh(history.messages[0]), weigh(history.messages[0]));
+});
+
+test("where what is never lost needs more than would be comfortable, room is made only when that is used up, too [Z1][Z2]", () => {
+  const rules = Array.from({ length: 12 }, (_, n) => ({ said: `Always mind rule ${n}.`, steps: [], answer: "yes" }));
+  const { history } = talkOf(rules, { system: "word".repeat(1_299) });
+  const reader = { windowTokens: 7_000, promptSize: "small", limits } as const;
+  const counting = (input: number) => {
+    history.counted = { usage: { input, output: 0 }, estimated: true, messages: history.messages.length };
+    return [roomOf(history, reader).trigger, needsRoom(history, reader)] as const;
+  };
+  // The prompt is counted as 5,200 tokens, and three fifths of what it leaves end at 6,280.
+  const [trigger] = counting(6_500);
+  assert.ok(trigger > 6_500 && trigger <= 6_744, `${trigger}`);
+  assert.deepEqual(counting(trigger), [trigger, false]);
+  assert.deepEqual(counting(trigger + 1), [trigger, true]);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { folderWith } from "../../../test/world/folder.ts";
+import { openFiles } from "../../../test/world/open-files.ts";
 import { ok } from "../../base/result.ts";
 import { type CopiedRows, copiedTables } from "../copied-tables.ts";
 import { openRowSums } from "../row-sums.ts";
@@ -51,7 +52,28 @@ test("a database with a row in every table is the same, to the letter, when it w
   assert.deepEqual(sumsOf(copy), sumsOf(path));
   assert.equal(Object.keys(sumsOf(copy)).length, Object.keys(copiedTables).length);
   assert.deepEqual(readdirSync(folder).sort(), ["copy.db", "d.db"]);
+  assert.deepEqual(heldIn(folder), []);
 });
+
+test("a copy by rows that breaks off, or finds a row of another kind, leaves no file and holds none open [Q3][Q2]", async (t) => {
+  const folder = folderWith(t, {});
+  const path = join(folder, "copy.db");
+  await assert.rejects(fillCopy(path, given({ table: "wake", rows: [[1, 2, 3]] }, new Error("gone"))), /gone/);
+  await assert.rejects(fillCopy(path, given({ table: "wake", rows: [[1, "a", 3]] })), /cannot store TEXT/);
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC", syscall: "write" });
+  const refused = await fillCopy(path, given({ table: "wake", rows: [[1, 2, 3]] }, full));
+  assert.equal(refused.ok || refused.failure.code, "storage_full");
+  assert.deepEqual([readdirSync(folder), heldIn(folder)], [[], []]);
+});
+
+function heldIn(folder: string): string[] {
+  return openFiles().filter((file) => file.startsWith(folder));
+}
+
+async function* given(batch: CopiedRows, error?: Error): AsyncGenerator<CopiedRows> {
+  yield batch;
+  if (error !== undefined) throw error;
+}
 
 async function* batchesOf(path: string): AsyncGenerator<CopiedRows> {
   yield* readRows(path);
