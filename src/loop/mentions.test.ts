@@ -55,8 +55,12 @@ test("of what is not there at most three names are told that were probably meant
 test("what can be named is listed once by its first sentence, tools before skills before agents [L4]", () => {
   const items = itemsOf(whose, parts);
   const kinds = items.map(({ kind }) => kind);
-  assert.deepEqual([...new Set(kinds)], ["tool", "skill", "agent"]);
-  assert.deepEqual(kinds, kinds.toSorted((a, b) => ["tool", "skill", "agent"].indexOf(a) - ["tool", "skill", "agent"].indexOf(b)));
+  const order = ["tool", "skill", "agent"];
+  assert.deepEqual([...new Set(kinds)], order);
+  assert.deepEqual(
+    kinds,
+    kinds.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)),
+  );
   assert.equal(new Set(items.map(({ name }) => name)).size, items.length);
   const read = items.find(({ name }) => name === "read_file");
   const whole = toolbox.find("read_file")?.description ?? "";

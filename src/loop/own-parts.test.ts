@@ -17,11 +17,10 @@ const upload = (path: string, text = path, bytes = text.length): NewEvent => ({
   ...{ type: "file.changed", path, by: "upload", after: { hash: hashOf(text), bytes, mode: 0o644 } },
 });
 
+type Lying = { files?: Record<string, string>; recipe?: object; facts?: string[] };
+
 /** What is the user's own after these uploads; `files`: what lies there now, where it is not what was uploaded. */
-async function ownAfter(
-  events: readonly NewEvent[],
-  { files = {}, recipe, facts = ["likes tea"] }: { files?: Record<string, string>; recipe?: object; facts?: string[] } = {},
-) {
+async function ownAfter(events: readonly NewEvent[], { files = {}, recipe, facts = ["likes tea"] }: Lying = {}) {
   const talk = talkOf([]);
   talk.add(...events);
   talk.history.recipe = recipe && partly<Recipe>({ systemMessage: {}, ...recipe });
@@ -40,7 +39,8 @@ async function ownAfter(
       ofConversation: () => ({
         read: async (path: string, options: object) => {
           const text = files[path] ?? path;
-          return noted(read, [path, options], text === "" ? failure("not_found", { path }) : ok({ bytes: Buffer.from(text) }));
+          const found = text === "" ? failure("file_not_found", { path, near: "" }) : ok({ bytes: Buffer.from(text) });
+          return noted(read, [path, options], found);
         },
       }),
     },
@@ -55,7 +55,7 @@ test("of several files of instructions the one that is meant for agents, in the 
     ...["uploads/CLAUDE.md", "uploads/Claude.md", "uploads/temparea/CLAUDE.md", "uploads/temparea/claude.md"],
   ];
   for (const [index, path] of ranked.entries()) {
-    const { instructions } = await ownAfter([...ranked.slice(index)].toReversed().map((one) => upload(one)));
+    const { instructions } = await ownAfter(ranked.slice(index).toReversed().map((one) => upload(one)));
     assert.equal(instructions?.path, path);
   }
   const equal = ["uploads/agents.md", "uploads/Agents.md"];

@@ -49,7 +49,8 @@ test("taking room back is about the main agent's: what was left out for an agent
   const compacted = { type: "compacted", turn: 1, strategy: "compact", messagesBefore: 2, messagesAfter: 1 } as const;
   const ended: NewEvent = { type: "turn.finished", turn: 1, outcome: "done" };
   const row = await start(
-    ...(["c", ...running, step(1), answer(1, [])] as const),
+    "c",
+    ...[...running, step(1), answer(1, [])],
     { ...compacted, upTo: 4, summary: "in short" },
     { type: "agent.spawned", id: "w", mode: "worker", role: "writer", brief: "write" },
     { ...compacted, agent: "w", upTo: 6, summary: "its own" },

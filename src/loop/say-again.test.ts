@@ -85,7 +85,8 @@ test("where others write before each look it is given up after fifty, and what c
 });
 
 test("a message is said again as it was but for what is to be another, and is about code only where its files still are [C4][M2]", async (t) => {
-  const selected = { root: "/workspace/c/uploads/temparea/", session: "sess-local", files: ["/workspace/c/uploads/a.py"] };
+  const chosen = ["/workspace/c/uploads/a.py"];
+  const selected = { root: "/workspace/c/uploads/temparea/", session: "sess-local", files: chosen };
   const file = { path: "uploads/x.py", name: "x.py", type: "python", bytes: 3 };
   const first = { text: "go", mode: "steer", slot: "reasoning", run: "old", reply: "r", hints: ["code"] };
   const repeated = async (more: object, wanted: Partial<SaidAgain>) => {

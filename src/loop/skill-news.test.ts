@@ -106,7 +106,7 @@ test("in the middle of a turn only what joins it is looked at, and in its last s
   const { lines, looked } = await newsIn(talk.history);
   assert.deepEqual([lines, looked], [[named("pdf")], ["c: skills/pdf"]]);
   const final = begun("use @plain");
-  assert.deepEqual((await newsIn(final.history, true)).lines, [named("plain")], "the message of the turn itself counts");
+  assert.deepEqual((await newsIn(final.history, true)).lines, [named("plain")], "what the turn is about counts");
 });
 
 test("a task sees no skills, for they lie in files that are not its own; a worker does [K1][A2][W3]", async () => {
@@ -141,13 +141,14 @@ test("a file is of a skill's type by its ending or its kind, wherever it came fr
 test("packages that a skill lacks are told with the way to have them, and a link that cannot be made is in the log file [K1][W9]", async (t: TestContext) => {
   const folder = folderWith(t, { "requirements.txt": "greeter<2\n" });
   const wanting = skill("wanting", { folder, hasRequirements: true });
-  const place: Place = { skills: [wanting, pdf], stat: () => failure("not_found", { path: "skills/wanting" }) };
+  const stat = () => failure("file_not_found", { path: "skills", near: "" });
+  const place: Place = { skills: [wanting, pdf], stat };
   const { lines, warned, ran } = await newsIn(begun("@wanting @pdf").history, false, place);
   assert.deepEqual([lines.length, lines[1], ran], [3, named("pdf"), [true]], "its run can stop the look");
   assert.match(lines[2] ?? "", /wanting wants .* greeter<2\. .*install_packages/);
   assert.deepEqual(warned, [
-    { skill: "wanting", why: "not_found" },
-    { skill: "pdf", why: "not_found" },
+    { skill: "wanting", why: "file_not_found" },
+    { skill: "pdf", why: "file_not_found" },
   ]);
   const tools = builtins.filter(({ name }) => name !== "install_packages");
   const without = await newsIn(begun("@wanting").history, false, { skills: [wanting], tools });

@@ -20,10 +20,10 @@ async function missing(t: TestContext, stdout: string, more: object = {}, skill 
   const report = { how: "done", exitCode: 0, stdout: { text: stdout }, ...more };
   const { signal } = new AbortController();
   const sandbox = {
-    run: async (place: unknown, { code, ...wanted }: { code: string }) =>
+    run: async (place: unknown, { code: _, ...wanted }: { readonly code: string }) =>
       noted(asked, [place, wanted], ok({ report: Promise.resolve(report) })),
   };
-  const names = await missingPackages(partly({ sandbox }), localOwner, skillIn(folder, skill.has), signal);
+  const names = await missingPackages(partly<Parts>({ sandbox }), localOwner, skillIn(folder, skill.has), signal);
   return { names, asked, signal };
 }
 

@@ -70,10 +70,7 @@ test("a memory that could not be stored or forgotten is told so [Z4][Q2]", async
   const wrap = (real: Storage): Storage => ({ ...real, putMemory: async () => full, dropMemory: async () => full });
   const { parts: own } = await leftOver(t, wrap);
   const { addMemory, changeMemory, forgetMemory } = openMemory(partly<Parts>({ ...own, ids: { hex: () => "1" } }));
-  assert.deepEqual(
-    [await addMemory(localOwner, "x"), await forgetMemory(localOwner, "1")],
-    [full, full],
-  );
+  assert.deepEqual([await addMemory(localOwner, "x"), await forgetMemory(localOwner, "1")], [full, full]);
   const unknown = await changeMemory(localOwner, "1", "x");
   assert.equal(unknown.ok || unknown.failure.code, "memory_not_found");
 });
@@ -84,9 +81,8 @@ test("a rule that cannot be read allows nothing and is named in the log file; on
     match: { match: "findings", covers: [{ kind: "packages", pattern: "pip install *" }] },
   };
   const row = conversationRow("c", 7);
-  assert.deepEqual([ruleRow(localOwner, rule, row).number, ruleRow(localOwner, { ...rule, scope: "user" }, row).number], [
-    ...[7, undefined],
-  ]);
+  assert.equal(ruleRow(localOwner, rule, row).number, 7);
+  assert.equal(ruleRow(localOwner, { ...rule, scope: "user" }, row).number, undefined);
   const asked: unknown[] = [];
   const rows = [
     { id: "a", body: "{" },
@@ -166,7 +162,7 @@ test("a tool that is loaded is stored once by its own name, one that is told of 
   const loaded = async () => [...(await own.log.history(row.number)).loadedTools];
   assert.deepEqual([await loadTool(row, onDemand.name), await loaded()], [ok(undefined), [onDemand.name]]);
   const head = await own.log.headOf(row.number);
-  assert.deepEqual([await loadTool(row, onDemand.name), await loadTool(row, "read_file")], [ok(undefined), ok(undefined)]);
+  for (const name of [onDemand.name, "read_file"]) assert.deepEqual(await loadTool(row, name), ok(undefined));
   const unknown = await loadTool(row, "no_such_tool");
   assert.deepEqual([unknown.ok, await own.log.headOf(row.number), await agentTools(row)], [false, head, undefined]);
 });

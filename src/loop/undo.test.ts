@@ -17,12 +17,12 @@ const turn = (number: number): NewEvent[] => [
   { type: "turn.finished", turn: number, outcome: "done" },
 ];
 
-/** A conversation that rests, and what happens to it until whoever wants to go back may; `behind`: how old the tenure is. */
+/** A conversation that rests, and what happens until whoever wants to go back may; `behind`: how old the tenure is. */
 async function resting(t: TestContext, ...events: readonly NewEvent[]) {
   const { parts: own, start, leave } = await leftOver(t);
   const parts = partly<Parts>({ ...own, gates: openGates(), workspaces: { cleanedAt: async () => undefined } });
   const row = await start("c", ...events);
-  const state: { meanwhile: readonly NewEvent[]; behind: number; held: number } = { meanwhile: [], behind: 0, held: 0 };
+  const state = { meanwhile: [] as readonly NewEvent[], behind: 0, held: 0 };
   const driver = partly<Driver>({
     async hold({ number }, work) {
       state.held += 1;
