@@ -70,6 +70,13 @@ test("beside the history one sees who is asked next, what is left of the window,
   assert.equal((await stateAfter(t, [])).filesRemovedAt, null);
 });
 
+test("what another agent wrote to the main one is not among the words of people that wait [L7][A1]", async (t) => {
+  const mail: NewEvent = { type: "agent.mailed", agent: "w", to: "root", id: "mail-1", text: "done", kind: "result" };
+  const said: NewEvent = { type: "message.user", id: "b", text: "faster", mode: "steer" };
+  const { queue, status } = await stateAfter(t, [...both, said, mail]);
+  assert.deepEqual([queue, status], [[{ id: "b", text: "faster", mode: "steer" }], "running"]);
+});
+
 test("a conversation is listed with its title, its last words, its turns, its mark and its times, and with no more [C3]", () => {
   const row = { ...conversationRow("c", 7), title: "Tea", lastMessage: "hello", turns: 3, isPinned: true };
   const shown = { id: "c", title: "Tea", lastMessage: "hello", turns: 3, pinned: true };
