@@ -34,11 +34,14 @@ async function calling(t: TestContext, { calls = ["x"], before = [], limits, wor
   const { log, number, tenure, clock } = kept;
   const models = await baseModel(clock, 16_000);
   t.after(() => models.close());
+  const head = await log.headOf(number);
   const ran: string[] = [];
   const look = defineTool({
     ...{ name: "look", description: "Looks. For tests.", class: of.class ?? "pure", input: z.object({}) },
     ...(of.timeoutMs !== undefined && { timeoutMs: of.timeoutMs }),
     async run(_, context) {
+      const events = await log.read(number, { after: head, limit: 50 });
+      assert.ok(events.some((event) => event.type === "call.started" && event.call === context.call));
       ran.push(context.call);
       return ok((await work?.(context)) ?? { text: `saw ${context.call}` });
     },
@@ -51,7 +54,6 @@ async function calling(t: TestContext, { calls = ["x"], before = [], limits, wor
     sandbox: {},
     workspaces: { ...kept.parts.workspaces, ofAgent: async () => failure("workspace_not_assigned", { agent: "root" }) },
   });
-  const head = await log.headOf(number);
   const run = () => runCalls(tenure.root, parts);
   /** What became of the calls, with what is only staged. */
   const ended = async () => {
@@ -90,13 +92,10 @@ test("a call that a process that is gone had begun is begun again, or is told to
 
 test("no more calls run at once than may; the next begins when one has ended, and its start is stored before it runs [L5][L8]", async (t) => {
   const ends = new Map<string, () => void>();
-  const stored: unknown[] = [];
-  const { run, ended, ran, log, number, head } = await calling(t, {
+  const { run, ended, ran } = await calling(t, {
     calls: ["a", "b", "c"],
     limits: { parallelCallsMax: 2 },
     async work({ call }) {
-      const events = await log.read(number, { after: head, limit: 50 });
-      stored.push(events.some((event) => event.type === "call.started" && event.call === call));
       await new Promise<void>((resolve) => ends.set(call, resolve));
       return { text: call };
     },
@@ -116,7 +115,6 @@ test("no more calls run at once than may; the next begins when one has ended, an
     (await ended()).map((line) => line.split(" ").slice(0, 2).join(" ")),
     ["a begins", "b begins", "b ok", "c begins", ...["c", "a"].map((call) => `${call} ok`)],
   );
-  assert.deepEqual(stored, [true, true, true]);
 });
 
 test("a call that takes longer than its tool may, or than any may, is told so with its limit; a tool's own limit counts before the usual one [L5]", async (t) => {
@@ -177,10 +175,8 @@ test("a call that a person is asked about waits, one they refused is told why, a
   const other = decided({ argumentsHash: argumentsHash("{ }") });
   assert.deepEqual(await told(asked, other), [["x error decision_broken"], []]);
   const shown: NewEvent = { ...asked, arguments: '{"a":1}' } as NewEvent;
-  assert.deepEqual(await told(shown, decided({ argumentsHash: argumentsHash('{"a":1}') })), [
-    ["x error decision_broken"],
-    [],
-  ]);
+  for (const hash of [argumentsHash('{"a":1}'), argumentsHash("{}")])
+    assert.deepEqual(await told(shown, decided({ argumentsHash: hash })), [["x error decision_broken"], []]);
 });
 
 test("a call that its process leaves stays open, one that a person stops is told so, and what a stopped tool still says is its result [L6][L2]", async (t) => {

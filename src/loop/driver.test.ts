@@ -97,7 +97,7 @@ test("who wakes a conversation that is held is served when it is let go of [L7]"
 test("while a model is asked between turns the lease is renewed in time, a renewal that fails hinders nothing, and afterwards no more [L2][N1]", async (t) => {
   const { driver, row, asked, clock, met, parts, logged } = await driving(t);
   const { work, begun, end } = held();
-  t.after(end);
+  t.after(() => end());
   const first = driver.hold(row, work);
   await begun;
   const third = parts.limits.leaseMs / 3;

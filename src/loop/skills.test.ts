@@ -23,7 +23,9 @@ async function listing(t: TestContext) {
   const parts = partly<Parts>({
     ...own,
     skills: {
-      look: async () => void (looks += 1),
+      async look() {
+        looks += 1;
+      },
       found,
       usable: () => found().filter(({ state }) => state === "usable"),
       missing: (name) => failure("skill_not_found", { skill: name, near: "" }),
