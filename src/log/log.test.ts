@@ -75,6 +75,27 @@ test("a record that cannot be read is named and left out, the rest counts, and t
   assert.deepEqual([(await log.history(number)).head, (await log.tree(number)).root.head], [head + 3, head + 3]);
 });
 
+test("an event of a kind that this version does not know is named and left out, and what comes after it counts [L2][Q2]", async (t) => {
+  const { log, storage, told, number, head } = await oneConversation(t);
+  const at = { version: 1, at: 0 };
+  const stored = await storage.append({
+    number,
+    events: [
+      { type: "conversation.sung", ...at, body: '{"title":"a"}' },
+      { type: "constructor", ...at, body: "{}" },
+      { type: "conversation.renamed", ...at, body: '{"title":"b"}' },
+    ],
+  });
+  assert.ok(stored.ok);
+  assert.deepEqual(await log.read(number, { after: head, limit: 10 }), [
+    { type: "conversation.renamed", seq: head + 3, at: 0, title: "b" },
+  ]);
+  assert.deepEqual(told, [
+    { number, seq: head + 1, why: "unknown type conversation.sung, version 1" },
+    { number, seq: head + 2, why: "unknown type constructor, version 1" },
+  ]);
+});
+
 test("what was stored is told with its time, what was refused is not; a decision has its own time [L2][H2]", async (t) => {
   const { log, clock, told, number, head } = await oneConversation(t);
   clock.move(6);

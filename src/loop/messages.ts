@@ -1,6 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import { attachedText, describeAttached, isCode } from "../documents/documents.ts";
-import type { History, Tree } from "../log/log.ts";
+import type { History, QueuedMessage, Tree } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow, SideRows } from "../storage/storage.ts";
@@ -35,7 +35,8 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> 
 
     async withdraw(conversation, message) {
       const stored = await appendSeen(parts, conversation.number, ({ queue }) => {
-        if (!queue.some((queued) => queued.id === message)) return failure("message_not_found", { id: message });
+        const isWaiting = queue.some((queued) => isSaid(queued) && queued.id === message);
+        if (!isWaiting) return failure("message_not_found", { id: message });
         return ok({ events: [{ type: "message.withdrawn", id: message }] });
       });
       return stored.ok ? ok(undefined) : stored;
@@ -45,7 +46,8 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> 
       if (which === undefined) await turnToStop(parts, conversation.number);
       const stopped: { turn: number | null } = { turn: null };
       const stored = await appendSeen(parts, conversation.number, (history) => {
-        const waits = history.queue.find(({ id }) => which?.turn === undefined && id === which?.message);
+        const said = history.queue.filter(isSaid);
+        const waits = said.find(({ id }) => which?.turn === undefined && id === which?.message);
         stopped.turn = waits === undefined ? turnMeant(history, which) : null;
         if (waits !== undefined) return ok({ events: [{ type: "message.withdrawn", id: waits.id }] });
         if (stopped.turn === null) return failure("turn_not_running", {});
@@ -64,6 +66,11 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> 
       return ok({ turn: turn?.turn ?? null });
     },
   };
+}
+
+/** By a person: what another agent wrote waits here, too, and is nobody's to see or to take back. */
+export function isSaid({ from }: Pick<QueuedMessage, "from">): boolean {
+  return from === undefined;
 }
 
 /** The message as the model reads it: files are named at its end, small texts and images put into it. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { noted } from "../../test/world/partly.ts";
 import { systemClock } from "../base/clock.ts";
 import type { LogEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
@@ -120,4 +121,55 @@ test("what tools only repeated, and messages that were taken back, are not found
   assert.deepEqual((await search(parts, ["tea"])).hits, [
     { conversation: undefined, at: 4, who: { tool: "look" }, text: "tea in a file" },
   ]);
+});
+
+test("without an index the newest 200 conversations are looked through, 100,000 events and ten seconds, to the last one; who stops it is heard [Z3][Q1]", async () => {
+  const many = (count: number) => Array.from({ length: count }, () => [said(1, "tea")]);
+  const listed = async (count: number) => {
+    const { parts } = partsOf(many(count));
+    const { list } = parts.log;
+    const asked: unknown[] = [];
+    const log = { ...parts.log, list: (...given: Parameters<typeof list>) => noted(asked, given, list(...given)) };
+    const { isStopped, conversations } = await search({ ...parts, log }, ["tea"]);
+    assert.deepEqual(asked, [[localOwner, { limit: 200 }]]);
+    return [conversations, isStopped];
+  };
+  assert.deepEqual(
+    [await listed(199), await listed(200)],
+    [
+      [199, false],
+      [200, true],
+    ],
+  );
+  const readOf = async (more: Parameters<typeof partsOf>[1], signal = new AbortController().signal) => {
+    const { parts } = partsOf(many(3), more);
+    const found = await searchHistory(parts, rowOf(0), { words: ["tea"], hitsMax: 5, signal });
+    return [found.conversations, found.isStopped];
+  };
+  assert.deepEqual(await readOf({ heads: [1, 9_999, 90_000] }), [3, false]);
+  assert.deepEqual(await readOf({ heads: [1, 10_000, 90_000] }), [2, true]);
+  assert.deepEqual(await readOf({ msPerRead: 5_000 }), [3, false]);
+  assert.deepEqual(await readOf({ msPerRead: 5_001 }), [2, true]);
+  assert.deepEqual(await readOf({}, AbortSignal.abort()), [1, true]);
+});
+
+test("what is found has all of the words, and is shown by the line that has most of them, with two lines before and behind it [Z3]", async () => {
+  const lines = ["0", "1 tea", "2", "3", "4 tea and cake", "5", "6", "7 cake"];
+  const { parts } = partsOf([
+    [said(1, "only tea"), said(2, lines.join("\n"))],
+    [said(1, "cake"), said(2, "cake, tea")],
+  ]);
+  const { hits, total } = await search(parts, ["tea", "cake"]);
+  assert.deepEqual(
+    [hits.map(({ text, conversation }) => [conversation?.id, text.split("\n")]), total],
+    [
+      [
+        [undefined, ["2", "3", "4 tea and cake", "5", "6"]],
+        ["c1", ["cake, tea"]],
+      ],
+      2,
+    ],
+  );
+  const first = await search(partsOf([[said(1, "tea\n1\n2\n3")]]).parts, ["tea"]);
+  assert.equal(first.hits[0]?.text, "tea\n1\n2");
 });

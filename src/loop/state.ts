@@ -4,6 +4,7 @@ import type { ConversationRow } from "../storage/storage.ts";
 import { isAtWork } from "./agents/at-work.ts";
 import { describeBudget } from "./budgets.ts";
 import { nextModel } from "./make-room.ts";
+import { isSaid } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** What a surface shows beside the history, read from the fold. */
@@ -24,7 +25,7 @@ export async function describeState(parts: Parts, conversation: ConversationRow)
     model: { slot: model.slot, id: model.id, server: model.server, isDemo: model.isDemo },
     tokens: tokenStatus(history, windowOf(history, model), parts.limits.window),
     budget: describeBudget(history, parts),
-    queue: history.queue.map(({ id, text, mode }) => ({ id, text, mode })),
+    queue: history.queue.filter(isSaid).map(({ id, text, mode }) => ({ id, text, mode })),
     decisions: open.map(({ asked }) => decisionOf(conversation.id, asked, asked.at)),
     todos: [...history.todos],
     filesRemovedAt: (await parts.workspaces.cleanedAt(conversation)) ?? null,

@@ -168,6 +168,46 @@ test("a lease is fresh for four fifths of its time since it was renewed last, to
   assert.equal(kept.tenure.isLeaseFresh(), false);
 });
 
+test("a server that sleeps until it reads that it has a lease, or has renewed it, counts its time from when it asked [L2][N1]", async (t) => {
+  const met = { slept: () => {}, isBusy: false };
+  const wrap = (real: Storage): Storage => ({
+    ...real,
+    async claimLease(...given) {
+      const claimed = await real.claimLease(...given);
+      met.slept();
+      return claimed;
+    },
+    async renewLease() {
+      if (met.isBusy) return failure("storage_busy", {});
+      met.slept();
+      return ok(true);
+    },
+  });
+  const { clock, tenure, parts, conversation } = await keepOne(t, { wrap });
+  const asleep = 0.8 * leaseMs;
+  clock.move(leaseMs / 3);
+  await soon();
+  clock.move(leaseMs / 3 - 1);
+  assert.equal(tenure.isLeaseFresh(), true);
+  met.slept = () => {
+    met.isBusy = true;
+    clock.move(asleep);
+  };
+  clock.move(1);
+  await soon();
+  assert.equal(tenure.isLeaseFresh(), false, "renewed long ago");
+  met.isBusy = false;
+  met.slept = () => {};
+  clock.move(leaseMs / 3);
+  await soon();
+  assert.equal(tenure.isLeaseFresh(), true);
+  await tenure.release();
+  met.slept = () => clock.move(asleep);
+  const again = await openTenure(parts, conversation, "here");
+  assert.equal(again.ok && again.value.isLeaseFresh(), false, "claimed long ago");
+  if (again.ok) await again.value.release();
+});
+
 test("a conversation that another server has is not taken up, and whoever has it keeps it [L2][N1]", async (t) => {
   const { parts, conversation, tenure, real, number } = await keepOne(t, { before: [said("m1")] });
   const other = await openTenure(parts, conversation, "there");

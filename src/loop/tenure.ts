@@ -22,16 +22,19 @@ export async function openTenure(
   conversation: ConversationRow,
   holder: string,
 ): Promise<Result<Tenure, StorageFailure>> {
+  const claimedAt = parts.clock.monotonic();
   const lease = await parts.storage.claimLease(conversation.number, holder, parts.limits.leaseMs);
   if (!lease.ok) return lease;
   const tree = await parts.log.tree(conversation.number);
-  return ok(new Tenure(parts, { conversation, tree, holder, ...lease.value }));
+  return ok(new Tenure(parts, { conversation, tree, holder, claimedAt, ...lease.value }));
 }
 
 type TenureStart = {
   readonly conversation: ConversationRow;
   readonly tree: Tree;
   readonly holder: string;
+  /** Before it was asked for: whoever sleeps until the answer is read must not take it for a new one. */
+  readonly claimedAt: number;
   readonly epoch: number;
   /** The process before this one ended in the middle of something. */
   readonly wasAbandoned: boolean;
@@ -73,14 +76,14 @@ export class Tenure {
   #onNews: (() => void) | undefined;
   #looked: { readonly at: number; readonly end: Promise<void> } | undefined;
 
-  constructor(parts: TenureParts, { conversation, tree, holder, epoch, wasAbandoned }: TenureStart) {
+  constructor(parts: TenureParts, { conversation, tree, holder, claimedAt, epoch, wasAbandoned }: TenureStart) {
     this.#parts = parts;
     this.conversation = conversation;
     this.epoch = epoch;
     this.#holder = holder;
     this.#toldUpTo = tree.root.head;
     this.#knownHead = tree.root.head;
-    this.#renewedAt = parts.clock.monotonic();
+    this.#renewedAt = claimedAt;
     this.root = new Run(parts, this, tree.root);
     this.runs.set("root", this.root);
     for (const [id, history] of tree.agents) if (!isOver(tree, id)) this.runs.set(id, new Run(parts, this, history));
@@ -260,12 +263,13 @@ export class Tenure {
   async #renew(): Promise<void> {
     const lease = { holder: this.#holder, epoch: this.epoch, ttlMs: this.#parts.limits.leaseMs };
     this.#cancelRenewal = this.#renewLater();
+    const askedAt = this.#parts.clock.monotonic();
     const renewed = await this.#parts.storage.renewLease(this.conversation.number, lease);
     // Who could not ask may hold it still; the next append tells.
     if (!renewed.ok) {
       const { code } = renewed.failure;
       this.#parts.logger.warn(`the lease of ${this.conversation.id} could not be renewed`, { code });
-    } else if (renewed.value) this.#renewedAt = this.#parts.clock.monotonic();
+    } else if (renewed.value) this.#renewedAt = Math.max(this.#renewedAt, askedAt);
     else this.#haltAll("fenced");
   }
 

@@ -14,18 +14,18 @@ export async function handOver(
   to: Workspace,
   paths: readonly string[],
 ): Promise<Result<readonly string[], Failure>> {
-  const files: string[] = [];
+  const files = new Set<string>();
   for (const path of paths) {
     const below = await filesAt(from, path);
     if (!below.ok) return below;
-    files.push(...below.value);
+    for (const file of below.value) files.add(file);
   }
-  if (files.length > filesMax) return failure("hand_over_too_many", { count: files.length, max: filesMax });
-  for (const path of new Set(files)) {
+  if (files.size > filesMax) return failure("hand_over_too_many", { count: files.size, max: filesMax });
+  for (const path of files) {
     const copied = await copyFile(from, to, { path, as: path });
     if (!copied.ok) return copied;
   }
-  return ok([...new Set(files)]);
+  return ok([...files]);
 }
 
 type Collected = {
