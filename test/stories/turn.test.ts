@@ -6,6 +6,7 @@ import { defineTool } from "../../src/tools/tools.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { replicaCount } from "../world/replicas.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("a question gets the model's answer, and every step of it is in the log [L1][L2]", async () => {
@@ -230,10 +231,10 @@ test("a message sent while a turn runs waits for its own turn, and one sent as s
   await must(yard.client.call("withdrawMessage", { params: { id, message: taken.message } }));
   goOn.resolve();
   const { events } = await yard.whenAtRest(id);
-  assert.deepEqual(
-    all(events, "message.assistant").map((event) => event.text),
-    ["", "answer to steered", "answer to later"],
-  );
+  const said = all(events, "message.assistant").map((event) => event.text);
+  // Of several servers, the one that drives may hear of it only when the next step has begun: then it joins the one after.
+  const isLate = replicaCount > 1 && said[1] === "answer to first";
+  assert.deepEqual(said.toSpliced(1, isLate ? 1 : 0), ["", "answer to steered", "answer to later"]);
   assert.equal(all(events, "turn.started").length, 2);
   const again = await yard.client.call("withdrawMessage", { params: { id, message: taken.message } });
   assert.equal(again.ok ? "" : again.failure.code, "message_not_found");
