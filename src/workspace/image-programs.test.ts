@@ -12,7 +12,7 @@ const mebibyte = 1024 ** 2;
 /** What files can have on the disk that an image of this shape is. */
 async function roomOf(t: TestContext, shape: ImageShape) {
   const base = mkdtempSync(join(tmpdir(), "shape-"));
-  const [image, from, mounted] = ["image", "from", "mounted"].map((name) => join(base, name)) as [string, string, string];
+  const [image, from, mounted] = [join(base, "image"), join(base, "from"), join(base, "mounted")];
   t.after(async () => {
     await runProgram("umount", ["-l", mounted]);
     rmSync(base, { recursive: true, force: true });

@@ -176,7 +176,9 @@ test(
     await images.make(name, saying("secret"));
     await images.open(name);
     const held = [path("images", name), path("mounted", name, "files/a")].map((place) => openSync(place, "r"));
-    t.after(() => held.forEach(closeSync));
+    t.after(() => {
+      for (const fd of held) closeSync(fd);
+    });
     assert.deepEqual(await images.remove(name), ok(undefined));
     assert.deepEqual([images.has(name), mounted(), fstatSync(held[0] ?? -1).size], [false, [], 0]);
     assert.deepEqual([existsSync(path("mounted", name)), existsSync(path(name))], [false, false]);
