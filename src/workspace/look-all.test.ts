@@ -164,6 +164,18 @@ test("of a conversation the three folders are watched that programs can write, o
   }
 });
 
+test("a hundred thousand files are watched, and of those beyond it is said how many they are [W12][X4]", async (t) => {
+  const { look, told, seen } = openLook(t, { "w/outputs/a": "a", "w/outputs/b": "b", "w/outputs/c": "c" });
+  await look();
+  told();
+  const known = seen.files.get("outputs/a") ?? assert.fail();
+  for (const name of ["b", "c"]) seen.files.delete(`outputs/${name}`);
+  for (let count = 1; count < 99_999; count += 1) seen.files.set(`temp/${count}`, known);
+  const { passedOver } = await look();
+  const met = told().flatMap(([path]) => (String(path).startsWith("outputs/") ? [path] : []));
+  assert.deepEqual([passedOver, met.length], [1, 1], "the one that was known, and one more");
+});
+
 test("of a change it is said when its earlier content was tidied away meanwhile [W12]", async (t) => {
   const { workspace, folder, base } = await testWorkspace(t);
   writeFileSync(join(folder, "outputs", "a"), "before");
