@@ -4,10 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
 import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { partly, type Some } from "../../test/world/partly.ts";
+import { noted, partly, type Some } from "../../test/world/partly.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
@@ -110,6 +111,33 @@ test("whoever takes no more of a backup leaves nothing of it behind, wherever th
     for await (const _ of take()) if (++taken === stop) break;
     isClean();
   }
+});
+
+test("whoever leaves a backup has waited until nobody is at it any more [Q3][P3]", async (t) => {
+  const told: string[] = [];
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const copyTo = async (path: string) => {
+    begun.resolve();
+    await gate.promise;
+    await writeFile(path, "db!");
+    return noted(told, "copied", ok({ conversations: 3, events: 7 }));
+  };
+  const { take, isClean } = openYard(t, {}, { storage: { copyTo } });
+  const backup = take();
+  let isBegun = false;
+  void begun.promise.then(() => {
+    isBegun = true;
+  });
+  while (!isBegun) {
+    await backup.next();
+    for (let turns = 0; turns < 10; turns += 1) await nextLoop();
+  }
+  const left = backup.return(undefined).then(() => told.push("left"));
+  for (let turns = 0; turns < 10; turns += 1) await nextLoop();
+  gate.resolve();
+  await left;
+  assert.deepEqual(told, ["copied", "left"]);
+  isClean();
 });
 
 test("a mistake of ours while a backup is made is heard by whoever takes it, and leaves nothing behind [Q3][Q2]", async (t) => {

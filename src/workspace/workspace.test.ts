@@ -6,6 +6,7 @@ import { setImmediate as nextLoop } from "node:timers/promises";
 import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
 import { endlessClock } from "../../test/world/manual-clock.ts";
+import { openFiles } from "../../test/world/open-files.ts";
 import { noted } from "../../test/world/partly.ts";
 import { quietLogger, testLimits } from "../../test/world/workspace.ts";
 import type { Clock } from "../base/clock.ts";
@@ -113,4 +114,8 @@ test("nothing is copied into a branch that is gone; into another come the files 
   assert.deepEqual(copied.ok && copied.value, { files: 1, leftOut: [] });
   const restored = await workspaces.ofConversation(branch).restore("outputs/a", change.value.before);
   assert.equal(restored.ok, true);
+  assert.deepEqual(
+    openFiles().filter((path) => path.startsWith(dataDir)),
+    [],
+  );
 });
