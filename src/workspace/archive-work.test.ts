@@ -25,7 +25,10 @@ function openPacking(t: TestContext) {
       return packed;
     },
     /** The last line of the list. */
-    endLine: () => JSON.parse(readFileSync(join(staging, "manifest.jsonl"), "utf8").trim().split("\n").at(-1) ?? "").end,
+    endLine() {
+      const lines = readFileSync(join(staging, "manifest.jsonl"), "utf8").trim().split("\n");
+      return JSON.parse(lines.at(-1) ?? "").end;
+    },
   };
 }
 
@@ -66,7 +69,8 @@ test("a large file is copied before it is sent, and the copy goes with it; nothi
   const packed = await end();
   assert.deepEqual([endLine().bytes, endLine().files, endLine().changing], [8 * 1024 ** 2 + 1, 2, []]);
   assert.ok(packed.includes("at".repeat(1000)) && packed.includes("over".repeat(1000)));
-  assert.deepEqual([readdirSync(staging), openFiles().filter((path) => path.startsWith(folder))], [["manifest.jsonl"], []]);
+  const open = openFiles().filter((path) => path.startsWith(folder));
+  assert.deepEqual([readdirSync(staging), open], [["manifest.jsonl"], []]);
 });
 
 test("what the disk did to a backup is told in it by its cause; what nobody can be told, or is a mistake of ours, is thrown [Q3][Q2]", async (t) => {

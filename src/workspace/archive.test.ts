@@ -32,7 +32,8 @@ function openYard(t: TestContext, files: Record<string, string>, given: Some<Arc
     ok({ folder: join(layout.dataDir, name), stagingFolder: layout.stagingFolder, isImage: false });
   const clock = manualClock();
   clock.move(9);
-  const options = partly<ArchiveOptions>({ layout, clock, ids: systemIds, storage: { copyTo }, plots: { open }, ...given });
+  const parts = { layout, clock, ids: systemIds, storage: { copyTo }, plots: { open } };
+  const options = partly<ArchiveOptions>({ ...parts, ...given });
   const take = (withKey = false) => archive(options, { ...wanted, withKey });
   return {
     ...{ base, take, path: (...names: string[]) => join(base, "data", ...names) },
@@ -64,7 +65,8 @@ function openYard(t: TestContext, files: Record<string, string>, given: Some<Arc
 test("a backup has the database, workspaces, the trash and earlier contents in it, says how much that is, and leaves nothing behind [Q3]", async (t) => {
   const { read, isClean, path } = openYard(t, {
     ...{ "workspace/c/outputs/a": "a1", "workspaces/task/b": "b2", "trash/0123abcd/c": "c3" },
-    ...{ "kept/workspace/c/contents/d": "d4", "staging/e": "", "logs/f": "", key: "secret", "workspace/not ours/g": "" },
+    ...{ "kept/workspace/c/contents/d": "d4", "staging/e": "", "logs/f": "", key: "secret" },
+    "workspace/not ours/g": "",
   });
   chmodSync(path("workspaces/task/b"), 0o640);
   const { read: found, entries } = await read();
@@ -152,8 +154,8 @@ test("a mistake of ours while a backup is made is heard by whoever takes it, and
 });
 
 test("a workspace that cannot be opened is left out by name, one that has gone is not missed, and the others are taken [Q3][X4]", async (t) => {
-  const files = { "workspace/broken/a": "", "workspace/gone/a": "", "workspace/here/a": "", "images/trash/0123abcd": "" };
-  const { read, path } = openYard(t, files, {
+  const names = ["workspace/broken/a", "workspace/gone/a", "workspace/here/a", "images/trash/0123abcd"];
+  const { read, path } = openYard(t, Object.fromEntries(names.map((name) => [name, ""])), {
     plots: {
       open: async (name) => {
         if (name === "workspace/broken") return failed("io");

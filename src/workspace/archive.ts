@@ -120,7 +120,7 @@ async function takeFolder(work: Work, folder: string, path: string): Promise<voi
 
 type Below = { readonly path: string; readonly device: number; readonly odd: OddPaths };
 
-/** Names that are no UTF-8 may be shown alike. By inodes: what has a path that leads on, and which folders have none. */
+/** Names that are no UTF-8 may be shown alike. By inodes: what has a path, and which folders have none. */
 type OddPaths = { readonly owners: Map<string, number>; readonly leftOut: Set<number> };
 
 async function takeEntry(work: Work, deep: DeepEntry, below: Below): Promise<void> {

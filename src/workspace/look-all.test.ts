@@ -47,8 +47,9 @@ test("a file that cannot have changed is not read again, unless programs have it
   const { look, told, seen, path } = openLook(t, { "w/outputs/a": "text" });
   const known = () => seen.files.get("outputs/a") ?? assert.fail();
   const lookUntilSure = async () => {
-    do await look({ sharedFiles: nobodyShares });
-    while (!known().isSure);
+    do {
+      await look({ sharedFiles: nobodyShares });
+    } while (!known().isSure);
     told();
   };
   /** As if its memory had been written to: only whoever reads it finds that it is not what it was. */
@@ -152,8 +153,8 @@ test("a look that is broken off tells nothing as removed, and counts nothing; on
 });
 
 test("of a conversation the three folders are watched that programs can write, of a task everything is; all of it counts [W12][X4]", async (t) => {
-  const files = { "w/outputs/a": "", "w/uploads/a": "", "w/temp/deep/a": "", "w/outputs2/a": "", "w/top": "", "w/skills/a": "" };
-  const paths = Object.keys(files).map((path) => path.slice(2));
+  const paths = ["outputs/a", "uploads/a", "temp/deep/a", "outputs2/a", "top", "skills/a"];
+  const files = Object.fromEntries(paths.map((path) => [`w/${path}`, ""]));
   for (const [kind, watched] of [
     ["conversation", ["outputs/a", "temp/deep/a", "uploads/a"]],
     ["task", paths.toSorted()],
@@ -193,8 +194,9 @@ test("what is removed is told also while there is a folder that may not be read,
   const base = folderWith(t, {});
   chmodSync(base, 0o777);
   const own = ["locked/f", "gone", "turned", "led/x", "away/y", "stays"];
-  for (const name of ["", "locked", "led", "away"]) mkdirSync(join(base, "workspace/w1/outputs", name), { recursive: true });
-  for (const name of own) writeFileSync(join(base, "workspace/w1/outputs", name), name);
+  const outputs = join(base, "workspace/w1/outputs");
+  for (const name of ["locked", "led", "away"]) mkdirSync(join(outputs, name), { recursive: true });
+  for (const name of own) writeFileSync(join(outputs, name), name);
   spawnSync("chown", ["-R", "65534:65534", join(base, "workspace")]);
   const module = join(import.meta.dirname, "../../test/world/workspace.ts");
   const text = `import * as fs from "node:fs";
@@ -213,7 +215,8 @@ fs.symlinkSync("elsewhere", "led");
 fs.rmSync("away", { recursive: true });
 const { value: changes } = await observation.changes();
 fs.chmodSync("locked", 0o755);
-process.stdout.write(JSON.stringify(changes.map(({ path, before, after }) => [path, before?.bytes ?? 0, after?.bytes ?? 0])));`;
+const told = changes.map(({ path, before, after }) => [path, before?.bytes ?? 0, after?.bytes ?? 0]);
+process.stdout.write(JSON.stringify(told));`;
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", text], { encoding: "utf8" });
   assert.equal(stderr, "");
   assert.deepEqual(JSON.parse(stdout), [

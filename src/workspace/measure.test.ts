@@ -44,7 +44,8 @@ test("a count of many files that took long is good for ten times as long, two se
 
 test("a workspace is over at one more than it may have, and far over at twice that, 2 GiB and 100,000 files at least [X4]", () => {
   const gibibyte = 1024 ** 3;
-  const over = (limits: { bytesMax: number; filesMax: number }, counted: Partial<Record<"bytes" | "files" | "folders", number>>) => {
+  type Counted = Partial<Record<"bytes" | "files" | "folders", number>>;
+  const over = (limits: { bytesMax: number; filesMax: number }, counted: Counted) => {
     const visit = partly<Visit>({
       ...{ root: undefined, books: openBooks(), limits: { ...testLimits, ...limits } },
       at: { folder: "/nowhere/at/all" },

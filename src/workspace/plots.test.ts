@@ -130,7 +130,8 @@ function folderElsewhere(t: TestContext, folder: string): string {
 const plotAt = (folder: string, stagingFolder: string) => ({ folder, stagingFolder, isImage: false });
 
 test("what is to lie beside files of another disk is copied there with modes and links, and stays where it is [W10][X4]", async (t) => {
-  const { plots, path, staging } = openGround(t, { "workspace/c/a": "text", "workspace/c/d/b": "", "workspace/e/": "" });
+  const files = { "workspace/c/a": "text", "workspace/c/d/b": "", "workspace/e/": "" };
+  const { plots, path, staging } = openGround(t, files);
   symlinkSync("/nowhere", path("workspace/c/link"));
   execFileSync("chmod", ["640", path("workspace/c/a")]);
   const from = plotAt(path("workspace/c"), staging);
@@ -150,16 +151,20 @@ test("what is to lie beside files of another disk is copied there with modes and
   assert.deepEqual(await plots.beside(from, nowhere), failed("io"));
 });
 
-test("where there is no room for a copy that is said, and what was copied goes again [W10][W7]", needsRoot, async (t) => {
-  const { plots, path, staging } = openGround(t, { "workspace/c/a": "x", "workspace/c/b": "y".repeat(100_000) });
-  const small = mkdtempSync(join(tmpdir(), "small-"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", small]);
-  t.after(() => {
-    execFileSync("umount", ["-l", small]);
-    rmSync(small, { recursive: true, force: true });
-  });
-  for (const name of ["files", "staging"]) mkdirSync(join(small, name));
-  const to = plotAt(join(small, "files"), join(small, "staging"));
-  assert.deepEqual(await plots.beside(plotAt(path("workspace/c"), staging), to), failed("full"));
-  assert.deepEqual(readdirSync(join(small, "staging")), []);
-});
+test(
+  "where there is no room for a copy that is said, and what was copied goes again [W10][W7]",
+  needsRoot,
+  async (t) => {
+    const { plots, path, staging } = openGround(t, { "workspace/c/a": "x", "workspace/c/b": "y".repeat(100_000) });
+    const small = mkdtempSync(join(tmpdir(), "small-"));
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", small]);
+    t.after(() => {
+      execFileSync("umount", ["-l", small]);
+      rmSync(small, { recursive: true, force: true });
+    });
+    for (const name of ["files", "staging"]) mkdirSync(join(small, name));
+    const to = plotAt(join(small, "files"), join(small, "staging"));
+    assert.deepEqual(await plots.beside(plotAt(path("workspace/c"), staging), to), failed("full"));
+    assert.deepEqual(readdirSync(join(small, "staging")), []);
+  },
+);

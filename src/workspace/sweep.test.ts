@@ -9,6 +9,7 @@ import { noted, partly, type Some } from "../../test/world/partly.ts";
 import { quietLogger, testLimits } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
+import { localOwner } from "../protocol/ids.ts";
 import { openBooks } from "./books.ts";
 import { layoutOf } from "./layout.ts";
 import { openSweep } from "./sweep.ts";
@@ -78,7 +79,7 @@ test("a sweep is over when uploads that never became whole are swept, too [S3]",
 
 test("what programs of a task wrote and cannot be put in its place stays, and the log says why [W2][Q2]", async (t) => {
   const settled: string[] = [];
-  const files = { "staging/wait-task/a": "of a program", "staging/wait-vain/": "", "workspaces": "in the way" };
+  const files = { "staging/wait-task/a": "of a program", "staging/wait-vain/": "", workspaces: "in the way" };
   const updated: unknown[] = [];
   const { sweep, logged, base } = sweepOf(
     t,
@@ -105,7 +106,7 @@ test("what programs of a task wrote and cannot be put in its place stays, and th
 
 test("what a removal left and nobody can remove is counted as left, and the log says why [S6][Q2]", async (t) => {
   const expired: TrashParts["storage"]["expiredTrash"] = async (_before, limit) => {
-    const common = { owner: "alice", number: 1, workspace: "c", movedAt: 1, bytes: 1, files: 1, conversation: "c" };
+    const common = { owner: localOwner, number: 1, workspace: "c", movedAt: 1, bytes: 1, files: 1, conversation: "c" };
     const rows = ["0123abcd", "0123abce"].map((id) => ({ ...common, id, folder: `workspace/${id}` }));
     return partly<Awaited<ReturnType<TrashParts["storage"]["expiredTrash"]>>>(rows.slice(0, limit));
   };

@@ -42,9 +42,9 @@ test("folders come before what is in them, by name, and nothing hidden unless it
 
 test("names that are no text are shown with a mark, or where each must have a path of its own, byte by byte [W8][W12]", (t) => {
   const { walk, base } = openTree(t, { "w/a": "" });
-  for (const name of ["x\xe9", "x\xe8", "\xff", "tab\t\xff"]) writeFileSync(Buffer.from(join(base, "w", name), "latin1"), "");
-  mkdirSync(Buffer.from(join(base, "w", "f\xff"), "latin1"));
-  writeFileSync(Buffer.from(join(base, "w", "f\xff", "in"), "latin1"), "");
+  const odd = (name: string) => Buffer.from(join(base, "w", name), "latin1");
+  mkdirSync(odd("f\xff"));
+  for (const name of ["x\xe9", "x\xe8", "\xff", "tab\t\xff", "f\xff/in"]) writeFileSync(odd(name), "");
   writeFileSync(join(base, "w", "\uFFFD"), "a name that is text");
   const mark = "\uFFFD";
   assert.deepEqual(
@@ -81,7 +81,8 @@ test("a folder that is moved elsewhere while a walk is deep inside leads it to n
   const { walk, base, open } = openTree(t, { "w/": "", "elsewhere/z/secret": "secret" });
   const names = Array.from({ length: 140 }, () => "d");
   mkdirSync(join(base, "w", ...names), { recursive: true });
-  for (let depth = 0; depth < 140; depth += 1) mkdirSync(join(base, "w", ...names.slice(0, depth), "z", "in"), { recursive: true });
+  for (let depth = 0; depth < 140; depth += 1)
+    mkdirSync(join(base, "w", ...names.slice(0, depth), "z", "in"), { recursive: true });
   let [isMoved, unreadable] = [false, 0];
   const after: string[] = [];
   let folders = 0;
