@@ -191,8 +191,8 @@ test("a backup with names that are no text can be put back, also where two of th
   const odd = (...names: string[]) => Buffer.from(path("workspace/c", ...names), "latin1");
   for (const name of ["f\xfe", "f\xff", "\xfd"]) mkdirSync(odd(name));
   // Whichever of the two comes first, the other has a folder where that one has a file.
-  for (const name of ["f\xff/sub", "f\xfe/twin"]) mkdirSync(odd(name));
-  const alike = ["f\xfe/a", "f\xff/a", "f\xfe/sub", "f\xff/sub/c", "f\xff/twin", "f\xfe/twin/c"];
+  for (const name of ["f\xff/sub/deep", "f\xfe/twin/deep"]) mkdirSync(odd(name), { recursive: true });
+  const alike = ["f\xfe/a", "f\xff/a", "f\xfe/sub", "f\xff/sub/deep/c", "f\xff/twin", "f\xfe/twin/deep/c"];
   const names = [...alike, "f\xff/b", "f\xfe/\xff", "\xfd/x", "\xfe", "\xff"];
   for (const name of names) writeFileSync(odd(name), name);
   writeFileSync(path("workspace/c/\uFFFD"), "text");

@@ -104,7 +104,7 @@ async function takeFolder(work: Work, folder: string, path: string): Promise<voi
   if (root === undefined) return;
   try {
     const { mode, mtimeMs, dev } = fstatSync(root);
-    const below: Below = { path, device: dev, odd: { owners: new Map(), leftOut: new Set() } };
+    const below: Below = { path, device: dev, owners: new Map() };
     await work.add({ path, type: "folder", mode: mode & 0o777, mtime: mtimeMs, bytes: 0 });
     for await (const found of sliced(gatherDeeper(entriesBelow(root, { isHiddenShown: true, isSorted: true })))) {
       if (work.isLeft()) return;
@@ -118,10 +118,12 @@ async function takeFolder(work: Work, folder: string, path: string): Promise<voi
   }
 }
 
-type Below = { readonly path: string; readonly device: number; readonly odd: OddPaths };
-
-/** Names that are no UTF-8 may be shown alike. By inodes: what has a path, and which folders have none. */
-type OddPaths = { readonly owners: Map<string, number>; readonly leftOut: Set<number> };
+type Below = {
+  readonly path: string;
+  readonly device: number;
+  /** Names that are no UTF-8 may be shown alike: which folder has a path with one in it, by inode. */
+  readonly owners: Map<string, number>;
+};
 
 async function takeEntry(work: Work, deep: DeepEntry, below: Below): Promise<void> {
   const { entry, prefix, folder } = deep;
@@ -129,7 +131,7 @@ async function takeEntry(work: Work, deep: DeepEntry, below: Below): Promise<voi
   const path = `${below.path}/${prefix}${shown}`;
   const isOdd = typeof name !== "string";
   // A name that is no UTF-8 has a path only in bytes; one further up would need all of them.
-  if (!hasPath(deep, below.odd) || (isOdd && prefix.includes(replacementMark))) return work.leaveOut(path);
+  if (!hasPath(deep, below) || (isOdd && prefix.includes(replacementMark))) return work.leaveOut(path);
   const raw = isOdd ? Buffer.concat([Buffer.from(`${below.path}/${prefix}`), name]).toString("base64") : undefined;
   const facts = { path, raw, mode: found.mode & 0o777, mtime: found.mtimeMs, bytes: 0 };
   try {
@@ -154,17 +156,19 @@ async function takeEntry(work: Work, deep: DeepEntry, below: Below): Promise<voi
 }
 
 const replacementMark = "\uFFFD";
+/** No inode: nothing lies below such a path. */
+const nobody = -1;
 
 /** What has the path of something else, or one that leads through a file, would make all of a backup useless. */
-function hasPath({ entry, prefix, folder }: DeepEntry, { owners, leftOut }: OddPaths): boolean {
+function hasPath({ entry, prefix, folder }: DeepEntry, { owners }: Below): boolean {
   const { name, shown, stat } = entry;
   const path = `${prefix}${shown}/`;
   if (!path.includes(replacementMark)) return true;
   const { ino } = fstatSync(folder);
   if (!owners.has(prefix)) owners.set(prefix, ino);
-  const isOwn = owners.get(prefix) === ino && !leftOut.has(ino);
-  if (!isOwn && stat.isDirectory()) leftOut.add(stat.ino);
-  if (isOwn && !stat.isDirectory() && typeof name === "string") owners.set(path, stat.ino);
+  const isOwn = owners.get(prefix) === ino;
+  const leadsOn = isOwn && (stat.isDirectory() || typeof name !== "string");
+  if (!leadsOn && !owners.has(path)) owners.set(path, nobody);
   return isOwn;
 }
 
