@@ -104,27 +104,34 @@ async function takeFolder(work: Work, folder: string, path: string): Promise<voi
   if (root === undefined) return;
   try {
     const { mode, mtimeMs, dev } = fstatSync(root);
+    const below: Below = { path, device: dev, owners: new Map() };
     await work.add({ path, type: "folder", mode: mode & 0o777, mtime: mtimeMs, bytes: 0 });
     for await (const found of sliced(gatherDeeper(entriesBelow(root, { isHiddenShown: true, isSorted: true })))) {
       if (work.isLeft()) return;
       if (found === "unreadable") work.leaveOut(`${path}/…`);
       if (typeof found !== "object") continue;
       if ("deeper" in found) work.leaveOut(`${path}/${found.deeper.path}`, found.deeper.files);
-      else await takeEntry(work, found, { path, device: dev });
+      else await takeEntry(work, found, below);
     }
   } finally {
     closeSync(root);
   }
 }
 
-type Below = { readonly path: string; readonly device: number };
+type Below = {
+  readonly path: string;
+  readonly device: number;
+  /** Names that are no UTF-8 may be shown alike: which folder has a path with one in it, by inode. */
+  readonly owners: Map<string, number>;
+};
 
-async function takeEntry(work: Work, { entry, prefix, folder }: DeepEntry, below: Below): Promise<void> {
+async function takeEntry(work: Work, deep: DeepEntry, below: Below): Promise<void> {
+  const { entry, prefix, folder } = deep;
   const { name, shown, stat: found } = entry;
   const path = `${below.path}/${prefix}${shown}`;
   const isOdd = typeof name !== "string";
   // A name that is no UTF-8 has a path only in bytes; one further up would need all of them.
-  if (isOdd && prefix.includes("\uFFFD")) return work.leaveOut(path);
+  if (!hasPath(deep, below) || (isOdd && prefix.includes(replacementMark))) return work.leaveOut(path);
   const raw = isOdd ? Buffer.concat([Buffer.from(`${below.path}/${prefix}`), name]).toString("base64") : undefined;
   const facts = { path, raw, mode: found.mode & 0o777, mtime: found.mtimeMs, bytes: 0 };
   try {
@@ -146,6 +153,23 @@ async function takeEntry(work: Work, { entry, prefix, folder }: DeepEntry, below
     if (code === undefined || !leftOutCodes.has(code)) throw error;
     work.leaveOut(path);
   }
+}
+
+const replacementMark = "\uFFFD";
+/** No inode: nothing lies below such a path. */
+const nobody = -1;
+
+/** What has the path of something else, or one that leads through a file, would make all of a backup useless. */
+function hasPath({ entry, prefix, folder }: DeepEntry, { owners }: Below): boolean {
+  const { name, shown, stat } = entry;
+  const path = `${prefix}${shown}/`;
+  if (!path.includes(replacementMark)) return true;
+  const { ino } = fstatSync(folder);
+  if (!owners.has(prefix)) owners.set(prefix, ino);
+  const isOwn = owners.get(prefix) === ino;
+  const leadsOn = isOwn && (stat.isDirectory() || typeof name !== "string");
+  if (!leadsOn && !owners.has(path)) owners.set(path, nobody);
+  return isOwn;
 }
 
 const leftOutCodes: ReadonlySet<string> = new Set([

@@ -4,14 +4,17 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
+import { noted, partly } from "../../test/world/partly.ts";
 import { quietLogger } from "../../test/world/workspace.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
-import { ok } from "../base/result.ts";
+import { failed, ok, type Result } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import { ConversationId, OwnerId } from "../protocol/ids.ts";
+import type { DiskFault } from "../words/words.ts";
 import { openBooks } from "./books.ts";
-import { asFileFailure, openPlaces } from "./folders.ts";
+import { asFileFailure, openPlaces, type PlacesOptions } from "./folders.ts";
+import type { Images } from "./images.ts";
 import { layoutOf } from "./layout.ts";
 
 test("what the database could not do is told of files by its cause: full, read-only, or the disk [W7][P4]", () => {
@@ -31,11 +34,11 @@ test("what the database could not do is told of files by its cause: full, read-o
 });
 
 /** The place of a conversation in which nothing was written so far. */
-async function openPlace(t: TestContext) {
+async function openPlace(t: TestContext, { images, disk }: Pick<PlacesOptions, "images" | "disk"> = {}) {
   const base = folderWith(t, {});
   const storage = openDatabase(t);
   const options = { storage, clock: systemClock, ids: systemIds, logger: quietLogger([]), books: openBooks() };
-  const places = openPlaces({ ...options, layout: layoutOf(base) });
+  const places = openPlaces({ ...options, layout: layoutOf(base), images, disk });
   const wanted = { owner: OwnerId.parse("alice"), id: ConversationId.parse("c"), at: 1, events: [] };
   const conversation = await storage.createConversation(wanted);
   assert.ok(conversation.ok);
@@ -89,4 +92,36 @@ test("folders that cannot be laid out leave no draft of themselves behind [W1][Q
   await assert.rejects(place.value.make(), RangeError);
   assert.deepEqual(readdirSync(join(base, "staging")), []);
   assert.equal(existsSync(place.value.folder), false);
+});
+
+test("on disks of their own a workspace is made once, where it has no folder yet, and a disk that fails is told by its cause [W1][X4][W7]", async (t) => {
+  const told: string[] = [];
+  const folders = { files: "/mounted/files", staging: "/mounted/staging", disk: "/disk" };
+  let made: Result<void, DiskFault> = failed("full");
+  let opened: Result<typeof folders | undefined, DiskFault> = ok(undefined);
+  const images = partly<Images>({
+    foldersOf: () => folders,
+    open: async () => opened,
+    async make(name, layOutFor) {
+      const draft = folderWith(t, {});
+      layOutFor(draft);
+      return noted(told, `${name} with ${readdirSync(draft).length}`, made);
+    },
+  });
+  const { place } = await openPlace(t, { images, disk: "image" });
+  const refused = (why: DiskFault) => failure("write_failed", { path: ".", why });
+  assert.deepEqual(await place.findImage?.(), ok({ ...folders, isMade: false }));
+  assert.deepEqual([await place.make(), told], [refused("full"), ["workspace/c with 5"]]);
+  made = ok(undefined);
+  assert.deepEqual([await place.make(), existsSync(place.folder)], [ok(undefined), false]);
+  opened = ok(folders);
+  assert.deepEqual([await place.make(), await place.findImage?.()], [ok(undefined), ok({ ...folders, isMade: true })]);
+  assert.equal(told.length, 2, "one that is there is not made anew");
+  opened = failed("read_only");
+  assert.deepEqual([await place.make(), await place.findImage?.()], [refused("read_only"), failed("read_only")]);
+
+  opened = ok(undefined);
+  const plain = await openPlace(t, { images, disk: "folder" });
+  assert.deepEqual([await plain.place.findImage?.(), await plain.place.make()], [ok(undefined), ok(undefined)]);
+  assert.equal(existsSync(plain.place.folder), true);
 });

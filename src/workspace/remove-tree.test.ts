@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { folderWith } from "../../test/world/folder.ts";
+import { openFiles } from "../../test/world/open-files.ts";
 import { systemIds } from "../base/ids.ts";
+import { failed, ok } from "../base/result.ts";
 import { openBooks } from "./books.ts";
-import { isLeftBehind, removeTree } from "./remove-tree.ts";
+import { openRoot } from "./descend.ts";
+import { emptyTree, isLeftBehind, removeTree } from "./remove-tree.ts";
 
 test("what a removal has put aside is left behind when it was cut, not while it goes on [S6][W11]", async (t) => {
   const base = mkdtempSync(join(tmpdir(), "agentyard-remove-"));
@@ -21,4 +25,36 @@ test("what a removal has put aside is left behind when it was cut, not while it 
   const cut = await removeTree(path, { stagingFolder, ids: systemIds, books, isOver });
   assert.deepEqual([cut, new Set(during)], [{ ok: false, failure: "broken_off" }, new Set([false])]);
   assert.deepEqual([new Set(seen()), isLeftBehind("draft", books)], [new Set([true]), false]);
+});
+
+test("what is put into folders while they are removed goes with them, as does what is no folder; nothing is no failure [S6][W10]", async (t) => {
+  const base = folderWith(t, { "tree/a/b/c": "", "tree/d": "", file: "" });
+  const [stagingFolder, books] = [join(base, "staging"), openBooks()];
+  let put = 0;
+  const isOver = () => {
+    const folders = readdirSync(stagingFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of put < 100 ? folders : []) writeFileSync(join(stagingFolder, name, `${(put += 1)}`), "");
+    return false;
+  };
+  const removal = { stagingFolder, ids: systemIds, books };
+  assert.deepEqual(await removeTree(join(base, "tree"), { ...removal, isOver }), ok(undefined));
+  assert.ok(put >= 100);
+  for (const name of ["file", "none"]) assert.deepEqual(await removeTree(join(base, name), removal), ok(undefined));
+  assert.deepEqual([readdirSync(base), readdirSync(stagingFolder), books.removals.size], [["staging"], [], 0]);
+  assert.deepEqual(
+    openFiles().filter((path) => path.startsWith(base)),
+    [],
+  );
+});
+
+test("a folder that could not be emptied to its end is as open as it was, and that it was cut is said [W10][X1]", async (t) => {
+  const base = folderWith(t, { "w/a": "", "w/b/c": "" });
+  const folder = openRoot(join(base, "w")) ?? assert.fail();
+  chmodSync(join(base, "w"), 0o1775);
+  const removal = { stagingFolder: join(base, "staging"), ids: systemIds, books: openBooks() };
+  assert.deepEqual(await emptyTree(folder, { ...removal, isOver: () => true }), failed("broken_off"));
+  assert.equal(statSync(join(base, "w")).mode & 0o7777, 0o1775);
+  assert.deepEqual(await emptyTree(folder, removal), ok(undefined));
+  assert.deepEqual([readdirSync(join(base, "w")), statSync(join(base, "w")).mode & 0o7777], [[], 0o1775]);
+  closeSync(folder);
 });

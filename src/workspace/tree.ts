@@ -27,14 +27,19 @@ export function* entriesOf(
   if (names === undefined) return yield "unreadable";
   const prefix = `/proc/self/fd/${folder}/`;
   for (const name of isSorted ? [...names].sort() : names) {
-    const stat = lookAt(prefix + name);
-    hasOddNames ||= name.includes(replacementMark);
+    // Some other name may be shown as this one: only its bytes tell which it is.
+    const isOdd = name.includes(replacementMark);
+    hasOddNames ||= isOdd;
+    const stat = isOdd ? "step" : lookAt(prefix + name);
     yield typeof stat === "object" ? { name, shown: name, stat } : stat;
   }
   if (!hasOddNames) return;
-  for (const name of namesAsBytes(folder)) {
-    const stat = isUtf8(name) ? "step" : lookAt(inFolder(folder, name));
-    yield typeof stat === "object" ? { name, shown: isExact ? escaped(name) : name.toString("utf8"), stat } : stat;
+  for (const bytes of namesAsBytes(folder)) {
+    const shown = bytes.toString("utf8");
+    const stat = shown.includes(replacementMark) ? lookAt(inFolder(folder, bytes)) : "step";
+    if (typeof stat === "string") yield stat;
+    else if (isUtf8(bytes)) yield { name: shown, shown, stat };
+    else yield { name: bytes, shown: isExact ? escaped(bytes) : shown, stat };
   }
 }
 

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { testWorkspace } from "../../test/world/workspace.ts";
+import { folderWith } from "../../test/world/folder.ts";
+import { partly } from "../../test/world/partly.ts";
+import { quietLogger, testLimits, testWorkspace } from "../../test/world/workspace.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemIds } from "../base/ids.ts";
+import { openBooks } from "./books.ts";
+import type { Visit } from "./files.ts";
+import { newSeen, type Seen } from "./seen.ts";
+import { lookAhead } from "./watch-programs.ts";
 
 async function place(...given: Parameters<typeof testWorkspace>) {
   const { workspace, folder } = await testWorkspace(...given);
@@ -75,4 +83,29 @@ test("what a file was before a change that nobody was told of yet is not given u
   assert.deepEqual([told.value.length, change?.path, change?.lost], [3, "outputs/a", undefined]);
   assert.equal((await workspace.restore("outputs/a", change?.before)).ok, true);
   assert.equal(readFileSync(join(folder, "outputs", "a"), "utf8"), "1".repeat(10));
+});
+
+test("of the files of all workspaces half a million are remembered, or 64 MiB of paths: then the longest unobserved go [W12][Q1]", async (t) => {
+  const base = folderWith(t, {});
+  /** Which of three workspaces are still known when a look was taken at one more, in which there is nothing. */
+  const left = async (files: readonly number[], characters: readonly number[] = [], waiting = 0) => {
+    const books = openBooks();
+    for (const [index, size] of files.entries()) {
+      const known = { files: partly<Seen["files"]>({ size }), characters: characters[index] ?? 0, waiting };
+      books.seen.set(`${index}`, { ...newSeen(), ...known });
+    }
+    const common = { books, clock: systemClock, ids: systemIds, logger: quietLogger([]), limits: testLimits };
+    const place = { kind: "task", root: undefined, stagingFolder: join(base, "staging") } as const;
+    const at = { folder: join(base, "w"), keptFolder: join(base, "kept") };
+    await lookAhead(partly<Visit>({ ...common, ...place, at }), { signal: new AbortController().signal });
+    return [...books.seen.keys()].filter((name) => !name.startsWith("/")).join();
+  };
+  const mebibyte = 1024 ** 2;
+  assert.equal(await left([200_000, 200_000, 100_000]), "0,1,2");
+  assert.equal(await left([200_000, 200_000, 100_001]), "1,2");
+  assert.equal(await left([1, 200_000, 300_000]), "1,2");
+  assert.equal(await left([1, 200_000, 300_001]), "2");
+  assert.equal(await left([1, 1, 1], [32 * mebibyte, 32 * mebibyte]), "0,1,2");
+  assert.equal(await left([1, 1, 1], [32 * mebibyte, 32 * mebibyte, 1]), "1,2");
+  assert.equal(await left([400_000, 400_000, 1], [], 1), "0,1,2", "somebody waits for what is told of each");
 });

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { folderWith } from "../../test/world/folder.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { openFiles } from "../../test/world/open-files.ts";
+import { noted, partly, type Some } from "../../test/world/partly.ts";
+import { systemIds } from "../base/ids.ts";
+import { failed, ok } from "../base/result.ts";
+import { failure } from "../protocol/failure.ts";
+import { type ArchiveOptions, archive } from "./archive.ts";
+import { layoutOf } from "./layout.ts";
+import { readArchive } from "./read-archive.ts";
+import { openUnpacking } from "./unpack-archive.ts";
+
+const wanted = { agentyard: "0.0.0-test", protocol: "1", withKey: false };
+
+/** A data directory with these files, and a database of which a copy is three letters. */
+function openYard(t: TestContext, files: Record<string, string>, given: Some<ArchiveOptions> = {}) {
+  const base = folderWith(t, Object.fromEntries(Object.entries(files).map(([path, text]) => [`data/${path}`, text])));
+  mkdirSync(join(base, "data"), { recursive: true });
+  const layout = layoutOf(join(base, "data"));
+  const copyTo = async (path: string) => {
+    await writeFile(path, "db!");
+    return ok({ conversations: 3, events: 7 });
+  };
+  const open = async (name: string) =>
+    ok({ folder: join(layout.dataDir, name), stagingFolder: layout.stagingFolder, isImage: false });
+  const clock = manualClock();
+  clock.move(9);
+  const parts = { layout, clock, ids: systemIds, storage: { copyTo }, plots: { open } };
+  const options = partly<ArchiveOptions>({ ...parts, ...given });
+  const take = (withKey = false) => archive(options, { ...wanted, withKey });
+  return {
+    ...{ base, take, path: (...names: string[]) => join(base, "data", ...names) },
+    async read(withKey = false) {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of take(withKey)) pieces.push(Buffer.from(piece));
+      writeFileSync(join(base, "b.tar"), Buffer.concat(pieces));
+      const entries: Record<string, string> = {};
+      const read = await readArchive(join(base, "b.tar"), {
+        async take({ path, type, mode }, content) {
+          let text = "";
+          for await (const piece of content) text += Buffer.from(piece).toString();
+          entries[path] = type === "file" ? `${mode.toString(8)} ${text}` : type;
+        },
+      });
+      return { read, entries };
+    },
+    /** Nothing of it is left, on the disk or open. */
+    isClean() {
+      assert.deepEqual(existsSync(layout.stagingFolder) ? readdirSync(layout.stagingFolder) : [], []);
+      assert.deepEqual(
+        openFiles().filter((path) => path.startsWith(base)),
+        [],
+      );
+    },
+  };
+}
+
+test("a backup has the database, workspaces, the trash and earlier contents in it, says how much that is, and leaves nothing behind [Q3]", async (t) => {
+  const { read, isClean, path } = openYard(t, {
+    ...{ "workspace/c/outputs/a": "a1", "workspaces/task/b": "b2", "trash/0123abcd/c": "c3" },
+    ...{ "kept/workspace/c/contents/d": "d4", "staging/e": "", "logs/f": "", key: "secret" },
+    "workspace/not ours/g": "",
+  });
+  chmodSync(path("workspaces/task/b"), 0o640);
+  const { read: found, entries } = await read();
+  assert.deepEqual(Object.entries(entries), [
+    ["sessions.db", "600 db!"],
+    ["workspace/c", "folder"],
+    ["workspace/c/outputs", "folder"],
+    ["workspace/c/outputs/a", "644 a1"],
+    ["workspaces/task", "folder"],
+    ["workspaces/task/b", "640 b2"],
+    ["trash/0123abcd", "folder"],
+    ["trash/0123abcd/c", "644 c3"],
+    ["kept", "folder"],
+    ["kept/workspace", "folder"],
+    ["kept/workspace/c", "folder"],
+    ["kept/workspace/c/contents", "folder"],
+    ["kept/workspace/c/contents/d", "644 d4"],
+  ]);
+  assert.ok(found.ok);
+  const { head, end } = found.value;
+  assert.deepEqual(head, { format: 1, ...wanted, at: 9 });
+  const headBytes = JSON.stringify(head).length + 1;
+  const counts = { conversations: 3, files: 6, bytes: headBytes + 3 + 4 * 2 };
+  assert.deepEqual(end, { ...counts, leftOut: [], leftOutCount: 0, changing: [] });
+  execFileSync("rm", [path("staging/e")]);
+  isClean();
+});
+
+test("a database that cannot be copied ends a backup with that reason, before any file is taken [Q3][Q2]", async (t) => {
+  const copyTo = async () => failure("storage_full", {});
+  const { read, isClean } = openYard(t, { "workspace/c/a": "" }, { storage: { copyTo } });
+  const { read: found, entries } = await read();
+  assert.deepEqual([found, entries], [failed({ fault: { code: "storage_full", params: {} } }), {}]);
+  isClean();
+});
+
+test("whoever takes no more of a backup leaves nothing of it behind, wherever they stop [Q3]", async (t) => {
+  const { take, isClean } = openYard(t, { "workspace/c/large": "x".repeat(6_000_000), "workspace/d/a": "" });
+  let pieces = 0;
+  for await (const _ of take()) pieces += 1;
+  assert.ok(pieces > 20);
+  for (const stop of [1, 3, 10, pieces - 2]) {
+    let taken = 0;
+    for await (const _ of take()) if (++taken === stop) break;
+    isClean();
+  }
+});
+
+test("whoever leaves a backup has waited until nobody is at it any more [Q3][P3]", async (t) => {
+  const told: string[] = [];
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const copyTo = async (path: string) => {
+    begun.resolve();
+    await gate.promise;
+    await writeFile(path, "db!");
+    return noted(told, "copied", ok({ conversations: 3, events: 7 }));
+  };
+  const { take, isClean } = openYard(t, {}, { storage: { copyTo } });
+  const backup = take();
+  let isBegun = false;
+  void begun.promise.then(() => {
+    isBegun = true;
+  });
+  while (!isBegun) {
+    await backup.next();
+    for (let turns = 0; turns < 10; turns += 1) await nextLoop();
+  }
+  const left = backup.return(undefined).then(() => told.push("left"));
+  for (let turns = 0; turns < 10; turns += 1) await nextLoop();
+  gate.resolve();
+  await left;
+  assert.deepEqual(told, ["copied", "left"]);
+  isClean();
+});
+
+test("a mistake of ours while a backup is made is heard by whoever takes it, and leaves nothing behind [Q3][Q2]", async (t) => {
+  const mistake = new RangeError("of ours");
+  const open = () => Promise.reject(mistake);
+  const { take, isClean } = openYard(t, { "workspace/c/a": "" }, { plots: { open } });
+  const all = async () => {
+    for await (const _ of take());
+  };
+  await assert.rejects(all(), mistake);
+  isClean();
+});
+
+test("a workspace that cannot be opened is left out by name, one that has gone is not missed, and the others are taken [Q3][X4]", async (t) => {
+  const names = ["workspace/broken/a", "workspace/gone/a", "workspace/here/a", "images/trash/0123abcd"];
+  const { read, path } = openYard(t, Object.fromEntries(names.map((name) => [name, ""])), {
+    plots: {
+      open: async (name) => {
+        if (name === "workspace/broken") return failed("io");
+        return ok(name === "workspace/gone" ? undefined : { folder: path("workspace/here") });
+      },
+    },
+  });
+  const { read: found, entries } = await read();
+  assert.deepEqual(Object.keys(entries), [
+    ...["sessions.db", "workspace/here", "workspace/here/a", "trash/0123abcd", "trash/0123abcd/a"],
+  ]);
+  assert.deepEqual(found.ok && [found.value.end.leftOut, found.value.end.leftOutCount], [["workspace/broken"], 1]);
+});
+
+test("the key is in a backup where it is asked for, from where it lies; what stands there instead is left out, and said [Q3]", async (t) => {
+  const elsewhere = folderWith(t, { "own/key": "of its own", "folder/key/": "", "none/": "", "loop/": "" });
+  symlinkSync("key", join(elsewhere, "loop", "key"));
+  const keyIn = async (keyDir: string | undefined, withKey = true) => {
+    const { read } = openYard(t, { key: "beside the data" }, { keyDir });
+    const { read: found, entries } = await read(withKey);
+    return [entries.key, found.ok && found.value.end.leftOut];
+  };
+  assert.deepEqual(await keyIn(undefined), ["600 beside the data", []]);
+  assert.deepEqual(await keyIn(undefined, false), [undefined, []]);
+  assert.deepEqual(await keyIn(join(elsewhere, "own")), ["600 of its own", []]);
+  assert.deepEqual(await keyIn(join(elsewhere, "none")), [undefined, []]);
+  assert.deepEqual(await keyIn(join(elsewhere, "folder")), [undefined, []]);
+  assert.deepEqual(await keyIn(join(elsewhere, "loop")), [undefined, ["key"]]);
+});
+
+test("a backup with names that are no text can be put back, also where two of them look alike: what has no path is named [Q3]", async (t) => {
+  const { read, base, path } = openYard(t, { "workspace/c/": "" });
+  const odd = (...names: string[]) => Buffer.from(path("workspace/c", ...names), "latin1");
+  for (const name of ["f\xfe", "f\xff", "\xfd"]) mkdirSync(odd(name));
+  // Whichever of the two comes first, the other has a folder where that one has a file.
+  for (const name of ["f\xff/sub/deep", "f\xfe/twin/deep"]) mkdirSync(odd(name), { recursive: true });
+  const alike = ["f\xfe/a", "f\xff/a", "f\xfe/sub", "f\xff/sub/deep/c", "f\xff/twin", "f\xfe/twin/deep/c"];
+  const names = [...alike, "f\xff/b", "f\xfe/\xff", "\xfd/x", "\xfe", "\xff"];
+  for (const name of names) writeFileSync(odd(name), name);
+  writeFileSync(path("workspace/c/\uFFFD"), "text");
+  const { read: found } = await read();
+  assert.ok(found.ok);
+  const folder = join(base, "restored");
+  mkdirSync(folder);
+  const unpacking = openUnpacking(folder);
+  const back = await readArchive(join(base, "b.tar"), unpacking);
+  assert.deepEqual([back.ok || back.failure, await unpacking.finish()], [true, undefined]);
+  unpacking.close();
+  const files = readdirSync(join(folder, "workspace/c"), { recursive: true, encoding: "buffer", withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(Buffer.concat([Buffer.from(entry.parentPath), Buffer.from("/"), entry.name]), "utf8"));
+  const { leftOut } = found.value.end;
+  const isNamed = (name: string) => leftOut.includes(`workspace/c/${name.replaceAll(/[\xfd-\xff]/g, "\uFFFD")}`);
+  assert.deepEqual(
+    names.filter((name) => !files.includes(name) && !isNamed(name)),
+    [],
+    "each is there or named",
+  );
+  assert.ok(files.length >= 5 && ["\xfe", "\xff", "text"].every((text) => files.includes(text)));
+});
