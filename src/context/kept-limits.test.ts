@@ -50,12 +50,13 @@ test("of what a person is asked, of their reasons and of what a tool is called 2
       ...{ argumentsHash: "", previous: "" },
     },
   ];
-  const [whole, longer] = ["x".repeat(200), "x".repeat(201)].map((long) => pinned(asked(long)).text);
-  assert.ok(whole?.includes(`\n- [pending] ${"x".repeat(400)} (low)`), whole);
+  const kept = (length: number) => pinned(asked("x".repeat(length))).text ?? "";
+  const [whole, longer] = [kept(200), kept(201)];
+  assert.ok(whole.includes(`\n- [pending] ${"x".repeat(400)} (low)`), whole);
   assert.ok(whole.includes(`\n- waits: ${"x".repeat(200)} ${"x".repeat(200)}\n`), whole);
   assert.ok(whole.endsWith(`\n- rejected: ${"x".repeat(200)} ${"x".repeat(200)} (${"x".repeat(200)})`), whole);
   const cut = `${"x".repeat(200)}...`;
-  assert.ok(longer?.includes(`\n- [pending] ${"x".repeat(400)}... (low)`), longer);
+  assert.ok(longer.includes(`\n- [pending] ${"x".repeat(400)}... (low)`), longer);
   assert.ok(longer.includes(`\n- waits: ${cut} ${cut}\n`), longer);
   assert.ok(longer.endsWith(`\n- rejected: ${cut} ${cut} (${cut})`), longer);
 });

@@ -86,11 +86,10 @@ test("a picture without words is put behind a given history that ends with a que
 test("a window that its provider filled to the last token is no larger than it was taken for [Z1]", () => {
   const talk = talkOf([{ said: "hello", steps: [["looked"]] }]);
   talk.history.windows.set("m", 2_800);
-  const counted = (input: number) =>
-    ({
-      ...{ type: "message.assistant", turn: 1, step: 1, text: "yes", usage: { input, output: 1 }, durationMs: 1 },
-      finish: "stop",
-    }) as const;
+  const counted = (input: number): NewEvent => ({
+    ...{ turn: 1, step: 1, text: "yes", usage: { input, output: 1 }, durationMs: 1 },
+    ...({ type: "message.assistant", finish: "stop" } as const),
+  });
   talk.add(counted(2_800));
   assert.deepEqual([...talk.history.windows], [["m", 2_800]]);
   talk.add(counted(2_801));

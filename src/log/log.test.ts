@@ -4,7 +4,7 @@ import { numbered } from "../../test/world/any-log.ts";
 import { openDatabase } from "../../test/world/database.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemIds } from "../base/ids.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import type { EventType, NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
 import { emptyHistory, openLog } from "./log.ts";
 
@@ -81,8 +81,8 @@ test("an event of a kind that this version does not know is named and left out, 
   const stored = await storage.append({
     number,
     events: [
-      { type: "conversation.sung", ...at, body: '{"title":"a"}' },
-      { type: "constructor", ...at, body: "{}" },
+      { type: "conversation.sung" as EventType, ...at, body: '{"title":"a"}' },
+      { type: "constructor" as EventType, ...at, body: "{}" },
       { type: "conversation.renamed", ...at, body: '{"title":"b"}' },
     ],
   });

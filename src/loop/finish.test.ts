@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { noted, partly } from "../../test/world/partly.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { EncodedEvent, Storage } from "../storage/storage.ts";
 import { closeCalls, finishTurn } from "./finish.ts";
 import { defaultLimits, type LoopLimits, type Parts } from "./parts.ts";
 import { keepOne, said, started } from "./tenure.testing.ts";
@@ -114,7 +114,7 @@ test("where a message waits the turn's end leaves something to be done, and what
   await late.tenure.release();
 });
 
-const stored = (id: string) => ({
+const stored = (id: string): EncodedEvent => ({
   ...{ type: "message.user", version: 1, at: 1, body: JSON.stringify({ id, text: id, mode: "queue" }) },
 });
 

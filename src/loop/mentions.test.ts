@@ -62,10 +62,10 @@ test("what can be named is listed once by its first sentence, tools before skill
     kinds.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)),
   );
   assert.equal(new Set(items.map(({ name }) => name)).size, items.length);
-  const read = items.find(({ name }) => name === "read_file");
+  const { description } = items.find(({ name }) => name === "read_file") ?? assert.fail();
   const whole = toolbox.find("read_file")?.description ?? "";
-  assert.ok(read?.description.endsWith(".") && whole.startsWith(read.description));
-  assert.ok(whole.length > read.description.length);
+  assert.ok(description.endsWith(".") && whole.startsWith(description));
+  assert.ok(whole.length > description.length);
   assert.ok(items.some(({ kind, name }) => kind === "agent" && name === "Writer"));
 });
 

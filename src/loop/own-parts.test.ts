@@ -55,7 +55,12 @@ test("of several files of instructions the one that is meant for agents, in the 
     ...["uploads/CLAUDE.md", "uploads/Claude.md", "uploads/temparea/CLAUDE.md", "uploads/temparea/claude.md"],
   ];
   for (const [index, path] of ranked.entries()) {
-    const { instructions } = await ownAfter(ranked.slice(index).toReversed().map((one) => upload(one)));
+    const { instructions } = await ownAfter(
+      ranked
+        .slice(index)
+        .toReversed()
+        .map((one) => upload(one)),
+    );
     assert.equal(instructions?.path, path);
   }
   const equal = ["uploads/agents.md", "uploads/Agents.md"];

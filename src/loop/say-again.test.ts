@@ -74,7 +74,7 @@ test("the way back and the message are stored at once, with what the list shows 
 test("where others write before each look it is given up after fifty, and what cannot be stored is told at once; nobody is woken [C4][Q2]", async (t) => {
   const place = await saying(t, [said("a"), ...turn(1, "a")], async (real) => {
     const body = JSON.stringify({ title: "x" });
-    const event = { type: "conversation.renamed", version: 1, at: 0, body };
+    const event = { type: "conversation.renamed" as const, version: 1, at: 0, body };
     await real.append({ number: 1, events: [event] });
   });
   const moved = await place.again("a");

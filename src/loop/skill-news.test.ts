@@ -15,10 +15,10 @@ import { conversationRow } from "./rows.testing.ts";
 import type { Run } from "./run.ts";
 import { stageNews } from "./skill-news.ts";
 
-const skill = (id: string, more: Partial<FoundSkill> = {}) =>
-  partly<FoundSkill>({ id, fileTypes: [], hasRequirements: false, ...more });
-const pdf = skill("pdf", { fileTypes: ["pdf"] });
-const tables = skill("tables", { fileTypes: ["spreadsheet", "tar.gz"] });
+const skill = (id: string, fileTypes: string[] = []): FoundSkill =>
+  partly<FoundSkill>({ id, fileTypes, hasRequirements: false });
+const pdf = skill("pdf", ["pdf"]);
+const tables = skill("tables", ["spreadsheet", "tar.gz"]);
 const plain = skill("plain");
 
 type Place = {
@@ -75,8 +75,7 @@ function begun(text: string, more: object = {}, ...before: readonly NewEvent[]) 
 const file = (path: string) => ({ path, name: path, type: "text", bytes: 1 });
 const forFile = (path: string, name: string) =>
   `For ${path} there is a skill: read skills/${name}/SKILL.md before you work on it.`;
-const named = (name: string) =>
-  `The user named a skill: read skills/${name}/SKILL.md before you begin, and follow it.`;
+const named = (name: string) => `The user named a skill: read skills/${name}/SKILL.md before you begin, and follow it.`;
 
 test("a skill that is named, and one for a file that came, are linked once and told; what was linked before is looked after as well [K1][L4]", async () => {
   const before: NewEvent = { type: "skill.linked", turn: 0, skill: "old", because: "mention" };
@@ -140,7 +139,7 @@ test("a file is of a skill's type by its ending or its kind, wherever it came fr
 
 test("packages that a skill lacks are told with the way to have them, and a link that cannot be made is in the log file [K1][W9]", async (t: TestContext) => {
   const folder = folderWith(t, { "requirements.txt": "greeter<2\n" });
-  const wanting = skill("wanting", { folder, hasRequirements: true });
+  const wanting: FoundSkill = { ...skill("wanting"), folder, hasRequirements: true };
   const stat = () => failure("file_not_found", { path: "skills", near: "" });
   const place: Place = { skills: [wanting, pdf], stat };
   const { lines, warned, ran } = await newsIn(begun("@wanting @pdf").history, false, place);

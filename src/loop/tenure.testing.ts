@@ -13,8 +13,6 @@ import { defaultLimits } from "./parts.ts";
 import type { Run } from "./run.ts";
 import { openTenure, type TenureParts } from "./tenure.ts";
 
-type Kept = Awaited<ReturnType<typeof keepOne>>;
-
 /** A conversation in the hands of this process, over a storage of its own, and what others do to it. */
 export async function keepOne(
   t: TestContext,

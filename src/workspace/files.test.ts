@@ -19,7 +19,9 @@ function openPlace(t: TestContext, kind: Workspace["kind"] = "conversation") {
   const folder = join(base, "w");
   const counts = { lookups: 0, uses: 0 };
   const state: { refused?: FileFailure } = {};
-  const used = () => void (counts.uses += 1);
+  const used = () => {
+    counts.uses += 1;
+  };
   const place = { folder, keptFolder: join(base, "kept"), uid: undefined, make: async () => ok(undefined), used };
   const common = { id: "w", owner: "local", name: "1", clock: systemClock, ids: systemIds, limits: testLimits };
   const workspace = openFiles({

@@ -161,7 +161,15 @@ test("of a conversation the three folders are watched that programs can write, o
   ] as const) {
     const { look, told } = openLook(t, files, kind);
     const { count } = await look();
-    assert.deepEqual([told().map(([path]) => path).sort(), count?.files], [watched, 6]);
+    assert.deepEqual(
+      [
+        told()
+          .map(([path]) => path)
+          .sort(),
+        count?.files,
+      ],
+      [watched, 6],
+    );
   }
 });
 

@@ -33,7 +33,10 @@ test("what is put into folders while they are removed goes with them, as does wh
   let put = 0;
   const isOver = () => {
     const folders = readdirSync(stagingFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const { name } of put < 100 ? folders : []) writeFileSync(join(stagingFolder, name, `${(put += 1)}`), "");
+    for (const { name } of put < 100 ? folders : []) {
+      put += 1;
+      writeFileSync(join(stagingFolder, name, String(put)), "");
+    }
     return false;
   };
   const removal = { stagingFolder, ids: systemIds, books };

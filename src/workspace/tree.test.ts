@@ -32,10 +32,15 @@ test("folders come before what is in them, by name, and nothing hidden unless it
   symlinkSync("b", join(base, "w", "link"));
   const shown = [...walk()].flatMap(pathOf);
   assert.deepEqual(shown, ["a", "b", "d", "link", "b/1", "b/2", "b/1/x"]);
-  assert.deepEqual(
-    [...walk({ isHiddenShown: true })].flatMap(pathOf),
-    [".h", "a", "b", "d", "link", ".h/c", ...shown.slice(4)],
-  );
+  assert.deepEqual([...walk({ isHiddenShown: true })].flatMap(pathOf), [
+    ".h",
+    "a",
+    "b",
+    "d",
+    "link",
+    ".h/c",
+    ...shown.slice(4),
+  ]);
   assert.deepEqual([...walk({ isSorted: false })].flatMap(pathOf).sort(), shown.toSorted());
   assert.equal(open(), 0);
 });
