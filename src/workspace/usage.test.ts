@@ -91,3 +91,16 @@ test("nobody counts while a change is half done, and what is set aside meanwhile
   await Promise.all([first, second]);
   assert.deepEqual([counts(), used()], [2, [30, 1]]);
 });
+
+test("whoever waits to count goes on when the change before it fails, and so do those after it [W11][Q2]", async () => {
+  const { change, clock, counts, used } = room({ bytes: 0, files: 0 });
+  const { promise: half, reject: fail } = Promise.withResolvers<void>();
+  const first = change(10, 1, () => half);
+  while (counts() === 0) await new Promise(setImmediate);
+  clock.move(60_000);
+  const others = [change(20, 1), change(30, 1)];
+  fail(new Error("stopped"));
+  await assert.rejects(first, /stopped/);
+  await Promise.all(others);
+  assert.deepEqual([counts(), used()], [2, [50, 2]]);
+});

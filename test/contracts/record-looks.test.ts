@@ -11,6 +11,7 @@ import { lookAtRecord } from "../../src/storage/sqlite/look-at-record.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { folderWith } from "../world/folder.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { alice, bob, fact, makeConversation, morning, unwrap } from "./storage-place.ts";
 
@@ -43,6 +44,26 @@ test("on a database server it sees the same [H2][P2][N1]", { skip: cannotStore }
   const copied = await copyRecord(place, path, fillCopy);
   assert.deepEqual(copied.ok && copied.value, { conversations: 2, events: 10 });
   assert.deepEqual(lookedAt(path), expected);
+});
+
+test("a record that takes its time to be copied is copied to its end [P2][N1]", { skip: cannotStore }, async (t) => {
+  const url = await (await postgresServer()).emptyPlace();
+  const storage = unwrap(await openPostgres({ url, clock: systemClock, fillCopy }));
+  t.after(() => storage.close());
+  await fill(storage);
+  const clock = manualClock();
+  const place = { url, synchronous: "full", statementMsMax: 60_000, clock } as const;
+  const copied = await copyRecord(place, join(folderWith(t, {}), "copy.db"), (path, batches) =>
+    fillCopy(path, slowly(batches)),
+  );
+  assert.deepEqual(copied.ok && copied.value, { conversations: 2, events: 10 });
+
+  async function* slowly<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+    for await (const batch of batches) {
+      clock.move(60_000);
+      yield batch;
+    }
+  }
 });
 
 const types: readonly EventType[] = [
