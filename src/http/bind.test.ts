@@ -36,8 +36,8 @@ function bound(t: Parameters<typeof openDatabase>[0], { handlers, elsewhere, isT
   });
   const limited = makeFailure("rate_limited", { retryAfterSeconds: 1 });
   const tries = partly<Tries>({
-    from: (address) => noted(told, ["from", address], isTooMuch ? limited : undefined),
-    worked: (address) => noted(told, ["worked", address], undefined),
+    from: ({ address }) => noted(told, ["from", address], isTooMuch ? limited : undefined),
+    worked: ({ address }) => noted(told, ["worked", address], undefined),
   });
   const clock = manualClock();
   const behind = { storage: openDatabase(t, clock), clock, logger: undefined, tries, elsewhere };
