@@ -81,7 +81,8 @@ test("files of the app come as what they are and as packed as a browser takes th
   const [br, gzip, plain] = [["br", "br"], ["gzip", "gzip"], [null, "js"]]; // biome-ignore format: each is a pair.
   assert.deepEqual(encodings, [br, br, gzip, gzip, plain, plain]);
   const unpacked = await ask("/assets/a.css", "gzip, br");
-  assert.deepEqual([unpacked.status, unpacked.headers.get("content-encoding"), await unpacked.text()], [200, null, "css"]);
+  const { status, headers } = unpacked;
+  assert.deepEqual([status, headers.get("content-encoding"), await unpacked.text()], [200, null, "css"]);
   for (const path of ["/favicon.svg", "/theme.js"])
     assert.equal((await ask(path)).headers.get("cache-control"), "no-cache", path);
   for (const path of ["/assets/a.exe", "/assets/.a.js", "/a.js", "/assets/b.js", "/assets/..%2Fa.js"])
