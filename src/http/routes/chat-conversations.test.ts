@@ -30,7 +30,10 @@ function conversation(events: readonly object[], found: ConversationRow = row) {
         rename: async (_, title) => noted(done, ["rename", title], ok(found)),
         markRead: async (_, index) => noted(done, ["read", index], ok(found)),
       },
-      engine: { open: ({ id }) => void done.push(["open", id]), remove: async () => noted(done, "gone", ok(undefined)) },
+      engine: {
+        open: ({ id }) => void done.push(["open", id]),
+        remove: async () => noted(done, "gone", ok(undefined)),
+      },
     }),
   );
   return { done, ...handlers };
@@ -52,7 +55,9 @@ test("how a conversation stands is told by its newest answer, in the words that 
   assert.deepEqual(await standing(), ["", "", 0]);
   assert.deepEqual(await standing(said), ["processing", "queued", 2]);
   assert.deepEqual(await standing(said, started), ["processing", "running", 2]);
-  const outcomes = { done: "completed", limit: "completed", failed: "failed", crashed: "failed", cancelled: "cancelled" };
+  const outcomes = {
+    ...{ done: "completed", limit: "completed", failed: "failed", crashed: "failed", cancelled: "cancelled" },
+  };
   for (const [outcome, status] of Object.entries(outcomes))
     assert.deepEqual(await standing(said, started, ended(outcome)), [status, "", 2], outcome);
 });
@@ -94,7 +99,10 @@ test("a conversation is made with the beginning of its title and the agent that 
   const exists = failed(makeFailure("conversation_exists", { id: "c" }));
   let answer: ReturnType<typeof ok<ConversationRow>> | typeof exists = ok(row);
   const { createChatConversation } = chatConversationHandlers(
-    partsWith({ ids: { ...systemIds, uuid: () => "new" }, engine: { create: async (...of) => noted(made, of, answer) } }),
+    partsWith({
+      ids: { ...systemIds, uuid: () => "new" },
+      engine: { create: async (...of) => noted(made, of, answer) },
+    }),
   );
   const create = async (body: object, once?: { seed: string; isRetry: boolean }) => {
     const told = await createChatConversation(asked("createChatConversation", { ...at, body, once }));
