@@ -10,7 +10,7 @@ import { mcpHandlers } from "./mcp.ts";
 
 const ann = OwnerId.parse("ann");
 const shop: McpServer = {
-  ...{ id: "shop", state: "running", reachedBy: "address", generation: "modern" },
+  ...{ id: "shop", state: "ready", reachedBy: "address", generation: "modern" },
   tools: [{ name: "shop_buy", own: "buy", description: "Buys.", left: "too_many" }],
 };
 const ill: McpServer = {
@@ -43,7 +43,7 @@ test("servers of others are told as the settings are now, with what is the matte
   assert.ok(answer.ok);
   const [well, unwell] = answer.value.items;
   assert.deepEqual(well, {
-    ...{ id: "shop", state: "running", reason: null, reachedBy: "address", generation: "modern" },
+    ...{ id: "shop", state: "ready", reason: null, reachedBy: "address", generation: "modern" },
     tools: [{ name: "shop_buy", own: "buy", description: "Buys.", left: "too_many" }],
   });
   assert.deepEqual([unwell?.generation, typeof unwell?.reason], [null, "string"]);
