@@ -54,7 +54,7 @@ function bound(t: Parameters<typeof openDatabase>[0], { handlers, elsewhere, isT
     const [method = "", path = ""] = wanted.split(" ");
     caller = sent.as ?? signedIn;
     const json = sent.body === undefined ? {} : { body: JSON.stringify(sent.body) };
-    const body = sent.stream === undefined ? json : { body: sent.stream, duplex: "half" };
+    const body = sent.stream === undefined ? json : { body: sent.stream, duplex: "half" as const };
     const type = sent.stream === undefined ? "application/json" : "application/octet-stream";
     const headers = { "content-type": type, ...sent.headers };
     return app.fetch(new Request(`http://h${path}`, { method, headers, ...body }), { door: "tcp", address: "1.2.3.4" });

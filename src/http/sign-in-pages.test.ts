@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Hono } from "hono";
-import { noted, partly } from "../../test/world/partly.ts";
+import { noted, partly, type Some } from "../../test/world/partly.ts";
 import { failed, ok } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { OwnerId } from "../protocol/ids.ts";
@@ -22,7 +22,7 @@ const limited = makeFailure("rate_limited", { retryAfterSeconds: 7 });
 type Given = {
   readonly arrival?: Partial<Arrival>;
   readonly tooMany?: "from" | "as";
-  readonly service?: Partial<NonNullable<Parts["signInService"]>>;
+  readonly service?: Some<NonNullable<Parts["signInService"]>>;
   readonly handOn?: HandOn;
 };
 
@@ -40,14 +40,14 @@ function pages({ arrival = {}, tooMany, service, handOn }: Given = {}) {
     });
     await next();
   });
-  const users: Partial<Users> = {
+  const users = partly<Users>({
     exist: async () => true,
-    ofLink: async (token) => (token === "l" ? partly({ id: ann, name: "" }) : undefined),
+    ofLink: async (token) => (token === "l" ? { id: ann, name: "" } : undefined),
     signIn: async (user, password) =>
-      noted(done, ["signIn", user], password === "right" ? partly(signedIn) : failed(wrong)),
-    signInByLink: async (link) => noted(done, ["byLink", link], partly(signedIn)),
-    signInFromService: async () => noted(done, "fromService", partly(signedIn)),
-  };
+      noted(done, ["signIn", user], password === "right" ? signedIn : failed(wrong)),
+    signInByLink: async (link) => noted(done, ["byLink", link], signedIn),
+    signInFromService: async () => noted(done, "fromService", signedIn),
+  });
   const tries = partly<Tries>({
     from: ({ address }) => noted(done, ["from", address], tooMany === "from" ? limited : undefined),
     as: (name) => noted(done, ["as", name], tooMany === "as" ? limited : undefined),
@@ -128,7 +128,7 @@ test("who signs in through a service comes back to where the browser knows us, w
     name: "S",
     begin: async (of) => noted(asked, of, ok({ kept: "sealed", url: "https://id.example/authorize" })),
     finish: async (url, way) =>
-      noted(asked, [url.search, way], way === "w" ? partly(ok({ next: "/c/1" })) : failed(expired)),
+      noted(asked, [url.search, way], way === "w" ? ok({ next: "/c/1" }) : failed(expired)),
   };
   const below = pages({ service, arrival: { scheme: "https", prefix: "/yard" } });
   const way = (name: string, path: string, value: string, seconds: number) =>

@@ -99,8 +99,9 @@ test("what was said before is said again by itself or by its answer, and a decis
 test("fields that are not taken any more are told with what to use, on either level, and empty ones are none [C1]", () => {
   for (const field of ["temporary_area_id", "temp_files"] as const) {
     const told = { field, instead: "selected_files" };
-    assert.deepEqual(what({ query, [field]: "x" }), told);
-    assert.deepEqual(what({ query, input: { query, [field]: ["x"] } }), told);
-    assert.equal(Object(what({ query, [field]: "", input: { query, [field]: null } })).does, "say");
+    assert.deepEqual(what(Object({ query, [field]: "x" })), told);
+    assert.deepEqual(what(Object({ query, input: { query, [field]: ["x"] } })), told);
+    const empty = Object({ query, [field]: "", input: { query, [field]: null } });
+    assert.equal(Object(what(empty)).does, "say");
   }
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { partly } from "../../../test/world/partly.ts";
 import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
 import type { WalkEntry } from "../../workspace/workspace.ts";
 import { tagOf } from "../download.ts";
 import { listBelow } from "./list-files.ts";
@@ -15,7 +16,7 @@ const file = (path: string, type: WalkEntry["type"] = "file"): WalkEntry => ({
 /** The place that was sought in a workspace with these files, as they lie on the disk. */
 function sought(path: string, paths: readonly string[]): Sought {
   return partly<Sought>({
-    ...{ path, row: { id: "c1" } },
+    ...{ path, row: { id: "c1" } as ConversationRow },
     workspace: {
       async walk(below, how) {
         assert.deepEqual([below, how], [path, { hidden: true }]);

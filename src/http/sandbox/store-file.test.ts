@@ -4,6 +4,7 @@ import { partly } from "../../../test/world/partly.ts";
 import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
 import type { UploadPolicy } from "../../protocol/upload-policy.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
 import type { WalkEntry } from "../../workspace/workspace.ts";
 import { noted, partsWith } from "../routes/handling.testing.ts";
 import type { Sought } from "./seek-file.ts";
@@ -23,7 +24,7 @@ async function put({ folder = "uploads/temparea", there, keep = false }: Given) 
   const done: unknown[] = [];
   const entries = there.map((one) => (typeof one === "string" ? { path: one, type: "file" } : one));
   const sought = partly<Sought>({
-    ...{ row: { id: "c1" }, path: folder, policy },
+    ...{ row: { id: "c1" } as ConversationRow, path: folder, policy },
     workspace: {
       stat: async (path) =>
         entries.some((one) => one.path === path) ? ok({}) : failure("file_not_found", { path, near: "" }),
@@ -73,7 +74,7 @@ test("elsewhere nobody counts the files, also in a folder whose name only begins
 });
 
 test("a file that is stored is told by both of its places [S3][S4]", () => {
-  const sought = partly<Sought>({ sessionId: "sess-ann", row: { id: "c1" } });
+  const sought = partly<Sought>({ sessionId: "sess-ann", row: { id: "c1" } as ConversationRow });
   const told = (path: string) =>
     storedFile(sought, { name: "a.txt", path, bytes: 3, type: "text", replaced: false });
   assert.deepEqual(told("outputs/a.txt"), {

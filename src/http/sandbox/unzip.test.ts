@@ -19,7 +19,7 @@ type Entry = {
   /** Of the head before its bytes. */
   readonly extra?: number;
   /** Of its row in the directory: what other programs add to it, and what somebody says of it. */
-  readonly added?: readonly [extra: Buffer, comment: Buffer];
+  readonly added?: readonly Buffer[];
   /** Where the directory says that it is. */
   readonly at?: number;
 };
