@@ -56,7 +56,7 @@ test("a conversation is found by its id, or by the beginning of it where that is
   assert.deepEqual(done.at(-1), ["branch", "c", 5, "made"]);
 });
 
-test("agents are listed with the tools they have, and all of them where nothing says which [S5]", async () => {
+test("agents are listed with the tools they have, and all of them where nothing says which [A1]", async () => {
   const role = { id: "a", name: "A", description: "Does.", prompt: "p", tools: ["read_file"], slot: "code" };
   const general = { ...role, id: "general", tools: undefined, slot: undefined };
   const { listAgents } = agentHandlers(partsWith({ engine: { agents: () => [general, role] } }));
@@ -72,7 +72,7 @@ test("agents are listed with the tools they have, and all of them where nothing 
   );
 });
 
-test("a model is told as it is after it was entered or taken out, what is wrong in words, and no slot that nobody knows [M4][P4]", async () => {
+test("a model is told as it is after it was entered or taken out, what is wrong in words, and no slot that nobody knows [P4]", async () => {
   const done: unknown[] = [];
   let answer: unknown = ok(undefined);
   let broken: unknown;
@@ -116,7 +116,7 @@ test("who calls is told who they are, what they may do and how they showed it; w
   assert.deepEqual(await me({ signedIn: undefined, scopes }), ok({ user: null, scopes, by: null }));
 });
 
-test("a link to sign in is told with its path and its end, a backup is named by its day, and what came back from the trash with what is beside it [C6][D4][W10]", async () => {
+test("a link to sign in is told with its path and its end, a backup is named by its day, and what came back from the trash with what is beside it [C6][W10]", async () => {
   const made = { user: { id: ann }, token: "tok", endsAt: 5 };
   const { makeSignInLink } = userHandlers(
     partsWith({ users: { makeLink: async (id) => (id === "ann" ? ok(made) : failure("user_unknown", { id })) } }),
