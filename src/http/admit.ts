@@ -61,7 +61,7 @@ export function openAdmission({ users, server, rate }: Keeper): (c: HttpCall) =>
 
 /** One more of theirs; an answer is a refusal. Whoever hands the request on takes it back: it counts where it is served. */
 function count(c: HttpCall, rate: Rate, counted: Counted): Response | undefined {
-  const { headers, refusal } = rate.count(counted.who, counted.max);
+  const { headers, refusal } = rate.count(counted.who, counted.max, counted);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   c.set("counted", counted);
   return refusal && refuse(c, refusal);

@@ -22,6 +22,9 @@ test("of what several proxies say the last word counts, in whatever letters; wha
   assert.deepEqual([odd.host, odd.scheme, odd.prefix], ["inner:7420", undefined, "/b"]);
   for (const path of ['/a"><script>', "/a b", "/a;x=1", "a", "//evil", "/a//b", "/a?b"])
     assert.equal(arrived({ "x-forwarded-prefix": path }).prefix, "", path);
+  const longest = `/${"a".repeat(199)}`;
+  const prefixes = [longest, `${longest}a`].map((path) => arrived({ "x-forwarded-prefix": path }).prefix);
+  assert.deepEqual(prefixes, [longest, ""], "a path that a proxy names is short");
   const untold = arrived({ "x-forwarded-proto": "https", "x-forwarded-prefix": "/yard" }, "192.0.2.9", "/b");
   assert.deepEqual([untold.scheme, untold.prefix, untold.host], [undefined, "/b", "inner:7420"], "from anybody else");
 });

@@ -24,6 +24,13 @@ type Bound = {
   readonly isTooMuch?: boolean;
 };
 
+type Sent = {
+  readonly body?: object;
+  readonly stream?: ReadableStream;
+  readonly headers?: Record<string, string>;
+  readonly as?: Caller;
+};
+
 /** The routes with handlers of the test's behind them; and what was counted. */
 function bound(t: Parameters<typeof openDatabase>[0], { handlers, elsewhere, isTooMuch = false }: Bound) {
   const told: unknown[] = [];
@@ -36,18 +43,20 @@ function bound(t: Parameters<typeof openDatabase>[0], { handlers, elsewhere, isT
   });
   const limited = makeFailure("rate_limited", { retryAfterSeconds: 1 });
   const tries = partly<Tries>({
-    from: (address) => noted(told, ["from", address], isTooMuch ? limited : undefined),
-    worked: (address) => noted(told, ["worked", address], undefined),
+    from: ({ address }) => noted(told, ["from", address], isTooMuch ? limited : undefined),
+    worked: ({ address }) => noted(told, ["worked", address], undefined),
   });
   const clock = manualClock();
   const behind = { storage: openDatabase(t, clock), clock, logger: undefined, tries, elsewhere };
   bindRoutes(app, partly<Handlers>(Object(handlers)), behind);
   app.onError((_, c) => refuse(c, makeFailure("internal", { id: "r" })));
-  const ask = async (wanted: string, sent: { body?: object; headers?: Record<string, string>; as?: Caller } = {}) => {
+  const ask = async (wanted: string, sent: Sent = {}) => {
     const [method = "", path = ""] = wanted.split(" ");
     caller = sent.as ?? signedIn;
-    const body = sent.body === undefined ? {} : { body: JSON.stringify(sent.body) };
-    const headers = { "content-type": "application/json", ...sent.headers };
+    const json = sent.body === undefined ? {} : { body: JSON.stringify(sent.body) };
+    const body = sent.stream === undefined ? json : { body: sent.stream, duplex: "half" as const };
+    const type = sent.stream === undefined ? "application/json" : "application/octet-stream";
+    const headers = { "content-type": type, ...sent.headers };
     return app.fetch(new Request(`http://h${path}`, { method, headers, ...body }), { door: "tcp", address: "1.2.3.4" });
   };
   const codeOf = async (...of: Parameters<typeof ask>) => JSON.parse((await (await ask(...of)).text()) || "{}").code;
@@ -184,4 +193,49 @@ test("what makes something is done once under a key, and a key elsewhere means n
   assert.deepEqual(seen, [false, undefined, undefined]);
   const bad = { body: {}, headers: { "idempotency-key": "a b" } };
   assert.equal(await codeOf("POST /api/v1/conversations", bad), "key_unfit");
+});
+
+test("what is secret in a call is no part of what its key stands for: told again, it is the same call [C6][Q1]", async (t) => {
+  let times = 0;
+  const { ask, codeOf } = bound(t, {
+    handlers: {
+      async addUser() {
+        times += 1;
+        return ok({ id: "bob" });
+      },
+    },
+  });
+  const headers = { "idempotency-key": "k" };
+  const as: Caller = { signedIn: ann, scopes: ["admin"] };
+  const add = (password: string) => ask("POST /api/v1/users", { body: { id: "bob", password }, headers, as });
+  const [first, second] = [await add("correct horse"), await add("battery staple")];
+  const told = [first, second].map((answer) => [answer.status, answer.headers.get("idempotency-replayed")]);
+  assert.deepEqual(told, [
+    [201, null],
+    [201, "true"],
+  ]);
+  assert.equal(times, 1);
+  assert.equal(await codeOf("POST /api/v1/users?x=1", { body: { id: "bob" }, headers, as }), "key_used_otherwise");
+});
+
+test("whoever sends a file is told to stop where it is refused, with a key or without, or served elsewhere without it [F4][N1]", async (t) => {
+  const handlers = { uploadFile: async () => failed(makeFailure("storage_full", {})) };
+  const here = bound(t, { handlers });
+  const away = bound(t, { handlers, elsewhere: async () => ok({ response: new Response("there") }) });
+  const sent = async ({ ask }: typeof here, as: Caller, headers: Record<string, string> = {}) => {
+    let end = "open";
+    const body = new ReadableStream({
+      pull: (all) => all.enqueue(new Uint8Array(1)),
+      cancel: () => {
+        end = "told to stop";
+      },
+    });
+    const { status } = await ask("PUT /api/v1/conversations/c/files/uploads/a.txt", { stream: body, as, headers });
+    return [status, end];
+  };
+  const files: Caller = { signedIn: ann, scopes: ["files"] };
+  assert.deepEqual(await sent(here, files), [507, "told to stop"]);
+  assert.deepEqual(await sent(here, files, { "idempotency-key": "k" }), [507, "told to stop"]);
+  assert.deepEqual(await sent(here, signedIn), [403, "told to stop"]);
+  assert.deepEqual(await sent(away, files), [200, "told to stop"]);
 });

@@ -118,8 +118,8 @@ function bind<N extends RouteName>(
   };
   app.on(route.method, honoPath(route), async (c) => {
     const isCounted = route.isTry === true && !isLocal(c);
-    const { address } = c.get("arrival");
-    const tooMany = isCounted ? tries.from(address) : undefined;
+    const arrival = c.get("arrival");
+    const tooMany = isCounted ? tries.from(arrival) : undefined;
     const asked = tooMany === undefined ? await readCall(c, name) : failed(tooMany);
     if (!asked.ok || elsewhere === undefined) return serve(c, asked);
     const place = await elsewhere(c, name, asked.value);
@@ -130,7 +130,7 @@ function bind<N extends RouteName>(
       return serve(c, ok({ ...asked.value, call: { ...call, bytes } })).finally(close);
     }
     // It counts where it is served.
-    if (isCounted) tries.worked(address);
+    if (isCounted) tries.worked(arrival);
     if (takesBytes(route)) await leaveBytes(c.req.raw);
     return place.value.response;
   });

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeNamed } from "./conversation-named.ts";
+import { ok } from "../base/result.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import { localOwner } from "../protocol/ids.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import { adoptConversation, placeNamed } from "./conversation-named.ts";
+import { noted, partsWith } from "./routes/handling.testing.ts";
 
 type Sent = {
   readonly body?: { readonly [name: string]: unknown };
@@ -63,3 +68,36 @@ function asked({ body = {}, query, headers = {} }: Sent) {
     header: (name: string) => headers[name],
   };
 }
+
+test("a conversation is the caller's own, one that nobody has had becomes theirs, and two who come at once mean the same one [C1][S7]", async () => {
+  const row = { id: "c", number: 7, owner: localOwner } as ConversationRow;
+  const missing = failure("conversation_not_found", { id: "c" });
+  const adopted = async (
+    id: string,
+    { found = [ok(row)], made = ok(row) }: { found?: (typeof missing | Ok)[]; made?: Failed | Ok } = {},
+  ) => {
+    const done: unknown[] = [];
+    const answers = [...found];
+    const parts = partsWith({
+      log: { find: async (...of) => noted(done, ["find", ...of], answers.shift() ?? assert.fail()) },
+      engine: { create: async (...of) => noted(done, ["create", ...of], made) },
+    });
+    const answer = await adoptConversation(parts, localOwner, id, { title: "T" });
+    return [answer.ok ? answer.value : answer.failure.code, ...done];
+  };
+  const find = ["find", "local", "c"];
+  const create = ["create", "local", { title: "T", id: "c" }];
+  assert.deepEqual(await adopted("c"), [row, find]);
+  assert.deepEqual(await adopted("c", { found: [missing] }), [row, find, create]);
+  const exists = failure("conversation_exists", { id: "c" });
+  assert.deepEqual(await adopted("c", { found: [missing, ok(row)], made: exists }), [row, find, create, find]);
+  assert.deepEqual(await adopted("c", { found: [missing, missing], made: exists }), [
+    ...["conversation_not_found", find, create, find],
+  ]);
+  const full = failure("storage_full", {});
+  assert.deepEqual(await adopted("c", { found: [missing], made: full }), ["storage_full", find, create]);
+  assert.deepEqual(await adopted("no id"), ["bad_request"]);
+});
+
+type Ok = { readonly ok: true; readonly value: ConversationRow };
+type Failed = { readonly ok: false; readonly failure: Failure };

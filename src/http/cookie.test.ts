@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ownCookie, setCookie, waysIn } from "./cookie.ts";
+import { ownCookie, readCookies, setCookie, signedInCookie, signedOutCookie, waysIn } from "./cookie.ts";
 
 test("of all cookies only those go further that a sign-in through a service needs, by each of their names [C6][N1]", () => {
   const names = (["http", "https"] as const).flatMap((scheme) =>
@@ -20,4 +20,22 @@ test("a cookie is set for the path that we are served below, in whole seconds, a
     set({ scheme: "https", prefix: "/yard", path: "/sign-in", seconds: -1 }),
     "a=v; Path=/yard/sign-in; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
   );
+});
+
+test("of all that a browser sends under our name five are looked at, whole and by exactly that name [C6][Q1]", () => {
+  const sent = "a=1; agentyard=x=y; xagentyard=2; agentyard = z ;agentyard; =agentyard; AGENTYARD=3";
+  assert.deepEqual(readCookies(sent, "agentyard"), ["x=y", "z"]);
+  const many = Array.from({ length: 9 }, (_, n) => `agentyard=${n}`).join("; ");
+  assert.deepEqual(readCookies(many, "agentyard"), ["0", "1", "2", "3", "4"]);
+  assert.deepEqual(readCookies(undefined, "agentyard"), []);
+});
+
+test("a browser is signed in for as long as the settings say, and out at once, under the name that its address has [C6]", () => {
+  const at = { scheme: "https", prefix: "" } as const;
+  const rest = "HttpOnly; SameSite=Lax; Secure";
+  assert.equal(
+    signedInCookie(at, { token: "t", lastsMs: 90_000 }),
+    `__Host-agentyard=t; Path=/; Max-Age=90; ${rest}`,
+  );
+  assert.equal(signedOutCookie(at), `__Host-agentyard=; Path=/; Max-Age=0; ${rest}`);
 });

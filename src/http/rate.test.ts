@@ -41,10 +41,26 @@ test("a call that is given back does not count, and a name of any length is one 
   const rate = openRate({ ...systemClock, monotonic: () => 0 });
   const long = "a".repeat(100_000);
   for (let n = 0; n < 5; n += 1) {
-    assert.equal(rate.count(long, 1).refusal, undefined);
-    rate.giveBack(long);
+    const call = {};
+    assert.equal(rate.count(long, 1, call).refusal, undefined);
+    rate.giveBack(call);
   }
   rate.count(long, 1);
   assert.equal(rate.count(long, 1).refusal?.code, "rate_limited");
   assert.equal(rate.count(`${long}a`, 1).refusal, undefined);
+});
+
+test("what is given back once its minute is over makes no room in the next one [C6]", () => {
+  let now = 0;
+  const rate = openRate({ ...systemClock, monotonic: () => now });
+  const left = (call?: object) => rate.count("ann", 3, call).headers["ratelimit-remaining"];
+  const [slow, both] = [{}, {}];
+  assert.deepEqual([left(slow), left(both)], ["2", "1"]);
+  now = 60_000;
+  assert.deepEqual([left(both), left()], ["2", "1"]);
+  rate.giveBack(slow);
+  assert.equal(left(), "0");
+  rate.giveBack(both);
+  rate.giveBack(both);
+  assert.equal(left(), "0", "of what was counted in either minute, what is of this one, and once");
 });

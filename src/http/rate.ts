@@ -11,16 +11,19 @@ export type Allowance = {
 };
 
 export type Rate = {
-  /** Counts one more call of `who`, of whom `max` are taken in a minute. */
-  count(who: string, max: number): Allowance;
-  /** Takes back one that was counted. */
-  giveBack(who: string): void;
+  /** Counts one more call of `who`, of whom `max` are taken in a minute; `call` is what may be given back. */
+  count(who: string, max: number, call?: object): Allowance;
+  /** Takes back all that was counted for this call, and nothing of a minute that has begun since. */
+  giveBack(call: object): void;
 };
+
+type Window = { used: number; readonly endsAt: number };
 
 /** Counts in memory: a start begins anew, which nobody can bring about from outside. */
 export function openRate(clock: Clock): Rate {
   // All last as long and a new one comes in at the end, so those that are over stand in front.
-  const windows = new Map<string, { used: number; readonly endsAt: number }>();
+  const windows = new Map<string, Window>();
+  const counted = new WeakMap<object, Window[]>();
 
   function forgetOver(now: number): void {
     for (const [key, { endsAt }] of windows) {
@@ -30,12 +33,13 @@ export function openRate(clock: Clock): Rate {
   }
 
   return {
-    count(who, max) {
+    count(who, max, call) {
       const [key, now] = [keyOf(who), clock.monotonic()];
       forgetOver(now);
       const window = windows.get(key) ?? { used: 0, endsAt: now + windowMs };
       windows.set(key, window);
       window.used += 1;
+      if (call !== undefined) counted.set(call, [...(counted.get(call) ?? []), window]);
       const seconds = Math.ceil((window.endsAt - now) / 1000);
       return {
         headers: {
@@ -46,9 +50,9 @@ export function openRate(clock: Clock): Rate {
         refusal: window.used > max ? makeFailure("rate_limited", { retryAfterSeconds: seconds }) : undefined,
       };
     },
-    giveBack(who) {
-      const window = windows.get(keyOf(who));
-      if (window !== undefined) window.used -= 1;
+    giveBack(call) {
+      for (const window of counted.get(call) ?? []) window.used -= 1;
+      counted.delete(call);
     },
   };
 }

@@ -58,8 +58,8 @@ export function bindSignInPages(app: App, parts: Parts, { tries, handOn }: SignI
     // Tries are counted by one server for all.
     const elsewhere = await handOn?.(c, "u:*", bodyAsItComes(c.req.raw));
     if (elsewhere !== undefined) return elsewhere;
-    const { address } = c.get("arrival");
-    const fromHere = tries.from(address);
+    const arrival = c.get("arrival");
+    const fromHere = tries.from(arrival);
     if (fromHere !== undefined) return show(c, askedOf(c, new URLSearchParams()), { reason: fromHere });
     const form = await readForm(c.req.raw);
     const fields = form.ok ? form.value : new URLSearchParams();
@@ -67,11 +67,11 @@ export function bindSignInPages(app: App, parts: Parts, { tries, handOn }: SignI
     if (!form.ok) return show(c, asked, { reason: form.failure });
     const [link, user, password] = [fields.get("link"), fields.get("user") ?? "", fields.get("password") ?? ""];
     const name = link === null ? user : undefined;
-    const about = name === undefined ? undefined : tries.as(name);
+    const about = name === undefined ? undefined : tries.as(name, arrival);
     if (about !== undefined) return show(c, asked, { reason: about, user });
     const signed = await (link === null ? users.signIn(user, password) : users.signInByLink(link));
     if (!signed.ok) return show(c, asked, { reason: signed.failure, user });
-    tries.worked(address, name);
+    tries.worked(arrival);
     return enter(c, signed.value, asked.next);
   });
 

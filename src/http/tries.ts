@@ -1,5 +1,5 @@
 import type { Failure } from "../protocol/failure.ts";
-import { networkOf } from "./arrival.ts";
+import { type Arrival, networkOf } from "./arrival.ts";
 import type { Rate } from "./rate.ts";
 import type { ServerSettings } from "./settings.ts";
 
@@ -14,11 +14,11 @@ const timesByRegion = 10;
 /** Tries to show who one is. Each counts beforehand, so that many at once are no way around; one that works does not. */
 export type Tries = {
   /** One more from this place, counted before anything of it is read. */
-  from(address: string | undefined): Failure<"rate_limited"> | undefined;
+  from(arrival: Arrival): Failure<"rate_limited"> | undefined;
   /** It is about this name. */
-  as(name: string): Failure<"rate_limited"> | undefined;
-  /** Takes it back. `name`: where it was counted. */
-  worked(address: string | undefined, name?: string): void;
+  as(name: string, arrival: Arrival): Failure<"rate_limited"> | undefined;
+  /** Takes back what was counted of it. */
+  worked(arrival: Arrival): void;
 };
 
 export function openTries(rate: Rate, server: () => ServerSettings): Tries {
@@ -29,17 +29,13 @@ export function openTries(rate: Rate, server: () => ServerSettings): Tries {
   };
   const person = (name: string) => `sign-in as ${name.toLowerCase()}`;
   return {
-    from(address) {
+    from(arrival) {
       const { signInsPerMinuteMax: max } = server();
-      const [here, near] = [rate.count(place(address), max).refusal, region(address)];
-      return here ?? (near === undefined ? undefined : rate.count(near, max * timesByRegion).refusal);
+      const { address } = arrival;
+      const [here, near] = [rate.count(place(address), max, arrival).refusal, region(address)];
+      return here ?? (near === undefined ? undefined : rate.count(near, max * timesByRegion, arrival).refusal);
     },
-    as: (name) => rate.count(person(name), server().signInsPerMinuteMax * timesByName).refusal,
-    worked(address, name) {
-      const near = region(address);
-      rate.giveBack(place(address));
-      if (near !== undefined) rate.giveBack(near);
-      if (name !== undefined) rate.giveBack(person(name));
-    },
+    as: (name, arrival) => rate.count(person(name), server().signInsPerMinuteMax * timesByName, arrival).refusal,
+    worked: (arrival) => rate.giveBack(arrival),
   };
 }

@@ -6,6 +6,8 @@ import { type Metrics, noMetrics, noTracer, type Tracer } from "../observe/obser
 import type { Door, Env, Passed } from "./door.ts";
 import { watchRequests } from "./watch-requests.ts";
 
+const statuses: Readonly<Record<string, 409 | 500 | 503>> = { broken: 503, ours: 500, theirs: 409 };
+
 /** A server whose requests are watched, and what whoever watches has heard. */
 function watched() {
   const clock = manualClock();
@@ -40,7 +42,7 @@ function watched() {
   app.use(watchRequests({ clock, metrics, tracer }));
   app.all("/things/:id{[a-z]+}/:part", (c) => {
     clock.move(7);
-    const status = c.req.param("part") === "broken" ? 503 : 200;
+    const status = statuses[c.req.param("part")] ?? 200;
     return c.body("x", status, { "content-type": c.req.header("accept") ?? "text/plain" });
   });
   const ask = (path: string, init: RequestInit = {}, door: Door = {}) =>
@@ -85,4 +87,9 @@ test("the span of a request stands below its caller's, or below none, and says w
     ["GET", about("GET"), { kind: "server", parent }, `GET ${route}`, found(200)],
     ["OTHER", about("OTHER"), { kind: "server", parent: null }, `OTHER ${route}`, found(503), "failed: 503"],
   ]);
+  spans.length = 0;
+  await ask("/things/a/ours");
+  await ask("/things/a/theirs");
+  const failures = spans.map((span) => [span].flat().filter((one) => String(one).startsWith("failed")));
+  assert.deepEqual(failures, [["failed: 500"], []]);
 });

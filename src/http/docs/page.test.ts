@@ -69,6 +69,35 @@ test("an entry of the docs page shows what is sent, what comes back and what may
   assert.ok(shown.includes('<script type="module" src="/yard/docs/page.js">'));
 });
 
+test("a body is typed where it is JSON, bytes and forms are for the command line, and each tag is a section under its name [C7]", () => {
+  const bytes = { "multipart/form-data": { schema: { type: "string" } }, ...json({ type: "number" }) };
+  const shown = page({
+    "/a": {
+      post: route("empty", { requestBody: { content: json({ type: "object" }) } }),
+      put: route("bytes", { requestBody: { content: bytes }, tags: ["other", "own"] }),
+      get: route("got", { responses: { 101: { description: "goes on" }, 302: { description: "elsewhere" } } }),
+    },
+  });
+  const [, own = "", other = ""] = shown.split("<section>");
+  assert.match(own, /^<h2>own<\/h2><details id="empty" [^>]* data-type="application\/json">/);
+  assert.ok(own.includes('<textarea name="body" rows="2" spellcheck="false">{}</textarea>'));
+  assert.match(other, /^<h2>other<\/h2><details id="bytes" [^>]* data-type="multipart\/form-data">/);
+  assert.match(other, /<small>multipart\/form-data<\/small><\/h3><pre>string<\/pre>/);
+  assert.doesNotMatch(other, /textarea|<table>/);
+  assert.doesNotMatch(own, /<b>(101|302)<\/b>/, "neither an answer nor a failure");
+  for (const said of [words.copied, words.copy, words.sending]) assert.ok(shown.includes(`="${said}"`), said);
+  const [tag, title] = Object.entries(words.tag)[0] ?? [];
+  const named = docsPage(
+    {
+      ...{ info: { version: "1" }, tags: [{ name: tag }], components: { schemas: {}, parameters: {} } },
+      paths: { "/a": { get: route("a", { tags: [tag] }) } },
+    },
+    { prefix: "", words },
+  );
+  assert.ok(named.includes(`<h2>${title}</h2><details id="a"`));
+  assert.ok(named.includes(`<small>${words.scope}: chat</small>`));
+});
+
 test("the first page names its user as text, and says what is missing [C7][Q1]", () => {
   const welcome = (more: object) =>
     welcomePage({

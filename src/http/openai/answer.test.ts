@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { makeFailure } from "../../protocol/failure.ts";
 import type { Finish } from "../../protocol/message.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
-import { failureOf, finishOf, retryHeader } from "./answer.ts";
-import { completionChunks, openCompletion } from "./completion.ts";
+import { failureOf, finishOf, opened, retryHeader } from "./answer.ts";
+import { completionChunks, completionHead, openCompletion } from "./completion.ts";
 import type { End, Piece } from "./pieces.ts";
 import { openResponse } from "./response.ts";
 
@@ -133,4 +133,52 @@ test("a response says how it ended, with its times in seconds and all that it co
   assert.deepEqual(told(ended("withdrawn")), failed("cancelled", "turn_cancelled"));
   assert.deepEqual(told(ended("deleted")), failed("failed", "conversation_not_found"));
   assert.deepEqual(told(ended("crashed")), failed("failed", "turn_crashed"));
+});
+
+const line = (...batches: Piece[][]) =>
+  (async function* () {
+    yield* batches;
+  })();
+const begin: Piece = { piece: "begin", at: 1 };
+const word = (text: string, part = 1): Piece => ({ piece: "text", part, text });
+
+test("a caller is answered once there is something to say, a sign of life or the end, and nothing of it is lost [C5]", async () => {
+  const left = async (...batches: Piece[][]) => {
+    const pieces = line(...batches);
+    const first = await opened(pieces);
+    const rest: Piece[] = [];
+    for await (const batch of pieces) rest.push(...batch);
+    return [first.map(({ piece }) => piece).join(" "), rest.map(({ piece }) => piece).join(" ")];
+  };
+  assert.deepEqual(await left([begin], [word("a")], [word("b")]), ["begin text", "text"]);
+  assert.deepEqual(await left([begin, word("a")], [{ piece: "ping" }]), ["begin text", "ping"]);
+  assert.deepEqual(await left([begin], [{ piece: "ping" }], [word("a")]), ["begin ping", "text"]);
+  assert.deepEqual(await left([begin]), ["begin", ""]);
+  assert.deepEqual(await left([begin], [{ piece: "end", ...ended("failed") }]), ["begin end", ""]);
+});
+
+test("an answer has an id of its own that stays the same, and one that goes on after a result has another [C5]", () => {
+  const at = (message: string, since?: string | number) =>
+    completionHead({ ...begun, message: { id: message, seq: 1 }, since }, "general", 7_900);
+  const first = at("m");
+  assert.match(first.id, /^chatcmpl-[0-9a-f]{24}$/);
+  assert.deepEqual([at("m"), first.created, first.model], [first, 7, "general"]);
+  const ids = [first, at("n"), at("m", "d1"), at("m", 4)].map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test("words come as chunks as they are written, thoughts apart, and the words of the next step behind a blank line [C5]", () => {
+  const take = completionChunks(head, begun, { withUsage: false, errorFor: () => ({}) });
+  const deltas = (piece: Piece) => take(piece).map((chunk) => Object(chunk).choices[0].delta);
+  assert.deepEqual(deltas(begin), [{ role: "assistant", content: "" }]);
+  assert.deepEqual(deltas({ piece: "reasoning", part: 1, text: "hm" }), [{ reasoning_content: "hm" }]);
+  assert.deepEqual([deltas(word("a", 2)), deltas(word("b", 2))], [[{ content: "a" }], [{ content: "b" }]]);
+  assert.deepEqual(deltas(word("c", 3)), [{ content: "\n\nc" }]);
+  assert.deepEqual(deltas({ piece: "reasoning", part: 4, text: "so" }), [{ reasoning_content: "\n\nso" }]);
+  assert.deepEqual(take({ piece: "ping" }), []);
+  const long = deltas(word("x".repeat(8_001), 3));
+  assert.deepEqual(
+    long.map(({ content }) => content.length),
+    [8_000, 1],
+  );
 });

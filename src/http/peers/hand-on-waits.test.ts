@@ -96,7 +96,7 @@ test("a call is counted where it is served: what was counted for it at this door
   const rate = openRate(clock);
   const counted = { who: "user ann", max: 2 };
   const ask = handingOnTo(t, peer.address, { clock, rate, counted });
-  const left = () => rate.count(counted.who, counted.max).headers["ratelimit-remaining"];
+  const left = () => rate.count(counted.who, counted.max, counted).headers["ratelimit-remaining"];
   assert.equal(left(), "1");
   assert.equal((await ask({ method: "GET" })).status, 200);
   assert.equal(left(), "1");

@@ -167,7 +167,7 @@ function traceHeader(tracer: Parts["tracer"]): Record<string, string> {
 /** As it came, with what this door says of every answer. */
 function answered({ rate }: Parts, c: HttpCall, answer: Response): Response {
   const counted = c.get("counted");
-  if (counted !== undefined) rate.giveBack(counted.who);
+  if (counted !== undefined) rate.giveBack(counted);
   const headers = c.newResponse(null).headers;
   const cookies = answer.headers.getSetCookie();
   for (const [name, value] of answer.headers) if (name !== "set-cookie") headers.set(name, value);

@@ -65,3 +65,39 @@ test("a server that leaves finishes what it serves, for two seconds at the most,
   await door.leave();
   assert.equal(waits.length, 1, "nothing is served any more");
 });
+
+test("at the door of the servers nobody is served without a pass for this very request, nor before there is anything behind it [N1][Q1]", async (t) => {
+  const clock = manualClock();
+  const opened = await openPeerDoor({ host: "127.0.0.1", port: 0 }, clock);
+  assert.ok(opened.ok);
+  const door = opened.value;
+  t.after(() => door.close());
+  const passes = openPasses({ key: { find: () => ok("key"), make: () => ok("") }, clock, ids: systemIds });
+  const served: string[] = [];
+  const ask = async (pass: string | undefined, { method = "GET", long = "" } = {}) => {
+    const headers = { "x-long": long, ...(pass !== undefined && { [passHeader]: pass }) };
+    const answer = await fetch(`http://${door.address}/a?b=c`, { method, headers });
+    const { code = "" } = answer.status === 200 ? {} : Object(await answer.json());
+    return [answer.status, answer.headers.get("agentyard-peer"), code];
+  };
+  const good = { method: "GET", path: "/a?b=c", server: "a" };
+  const sign = (at: Partial<typeof good> = {}) => passes.sign(passed, { ...good, ...at });
+  assert.deepEqual(await ask(sign()), [503, "not now", "not_ready"]);
+  const app: Pick<App, "fetch"> = {
+    fetch(request: Request) {
+      served.push(request.method);
+      return new Response("served");
+    },
+  };
+  door.serve(app, { server: "a", passes });
+  const refused = [401, "refused", "peer_unknown"];
+  for (const pass of [undefined, "x", sign({ path: "/a" }), sign({ server: "b" }), sign({ method: "POST" })])
+    assert.deepEqual(await ask(pass), refused, pass);
+  assert.deepEqual(await ask(sign(), { method: "POST" }), refused);
+  assert.deepEqual(served, []);
+  const used = sign();
+  assert.deepEqual([await ask(used), await ask(used)], [[200, null, ""], refused]);
+  const long = "x".repeat(50_000);
+  assert.deepEqual(await ask(sign(), { long }), [200, null, ""], "as many as its caller may send, and the pass");
+  assert.deepEqual(served, ["GET", "GET"]);
+});

@@ -128,3 +128,66 @@ test("a page that is looked at runs its scripts in a frame of the app alone, and
     [ok({ path: "a.html", bytes: 5 }), ok({ path: "a.html", bytes: 0 })],
   );
 });
+
+test("a file is handed out as it is now or in a part, a folder is none, and what became of it is waited for in seconds [F3][D1]", async () => {
+  const done: unknown[] = [];
+  const stat = { path: "a.pdf", bytes: 3, modifiedAt: 1.7 };
+  const files = {
+    stat: async (path: string) => ok({ ...stat, path, type: path === "d" ? "folder" : "file" }),
+    stream: async (...of: unknown[]) => noted(done, of, ok("bytes")),
+  };
+  const { readFile, describeFile } = fileHandlers(
+    partsWith({
+      log: { find },
+      engine: { files: () => files, agentFiles: async (_, agent) => noted(done, ["of", agent], ok(files)) },
+      documents: { describe: async (_, path, { waitMs }) => noted(done, [path, waitMs], ok({ stat, type: "pdf" })) },
+    }),
+  );
+  const read = async (path: string) => {
+    const answer = await readFile(asked("readFile", { ...at, query: { path, agent: "h" } }));
+    if (!answer.ok) return answer.failure.params;
+    assert.ok("stat" in answer.value);
+    return [answer.value.stat.bytes, await answer.value.open({ offset: 1, length: 2 })];
+  };
+  assert.deepEqual(await read("a.pdf"), [3, ok("bytes")]);
+  assert.deepEqual(done.splice(0), [
+    ["of", "h"],
+    ["a.pdf", { offset: 1, length: 2 }],
+  ]);
+  assert.deepEqual(await read("d"), { path: "d" });
+  done.length = 0;
+  const described = await describeFile(asked("describeFile", { ...at, query: { path: "a.pdf", wait: 3 } }));
+  assert.deepEqual([described.ok && described.value, done], [
+    {
+      ...{ path: "a.pdf", type: "pdf", bytes: 3, modifiedAt: 1, code: null, indexing: null, receipt: null },
+      ...{ summary: "", notes: [] },
+    },
+    [["a.pdf", 3_000]],
+  ]);
+});
+
+test("files are searched by what was asked for, and what could not be searched yet is told with why [D2][F3]", async () => {
+  const wanted: unknown[] = [];
+  const file = { path: "b.pdf", state: "failed", done: 1, of: 2 };
+  const hit = { path: "a.md", line: 3, text: "a" };
+  const passage = { path: "b.md", headings: ["H"], text: "b" };
+  const found = {
+    ...{ hits: [hit, passage], stopped: undefined, missing: ["x"], repaired: [{ said: "a", meant: "b", more: 1 }] },
+    unsearched: [{ ...file, failure: { code: "document_locked" } }, { ...file, state: "indexed" }],
+    total: 2,
+  };
+  const { searchFiles } = fileHandlers(
+    partsWith({
+      log: { find },
+      engine: { files: () => ({}) },
+      documents: { search: async (_, { signal: __, ...of }) => noted(wanted, of, ok(found)) },
+    }),
+  );
+  const query = { q: "w", regex: true, limit: 7, context: 40 };
+  const answer = await searchFiles(asked("searchFiles", { ...at, query }));
+  assert.deepEqual(wanted, [{ q: "w", isRegex: true, hitsMax: 7, contextCharacters: 40 }]);
+  assert.deepEqual(answer.ok && answer.value, {
+    ...{ hits: [hit, passage], stopped: null, total: 2, missing: ["x"], repaired: [{ said: "a", meant: "b" }] },
+    unsearched: [{ ...file, code: "document_locked" }],
+  });
+});

@@ -108,6 +108,9 @@ test("what has come whole stays where it may find its place another time, and go
     makeFailure("write_failed", { path: "a", why: "broken_off" }),
     makeFailure("storage_busy", {}),
     makeFailure("storage_full", {}),
+    makeFailure("storage_read_only", {}),
+    makeFailure("storage_broken", { why: "damaged" }),
+    makeFailure("read_failed", { path: "a", why: "io" }),
     makeFailure("database_away", { why: "away", said: "" }),
   ];
   const dropped: Failure[] = [

@@ -14,11 +14,11 @@ export function signInHandlers(parts: Parts, tries: Tries): Pick<Handlers, "getM
     },
     async signIn({ body, arrival, isLocal }) {
       const { signInLastsMs: lastsMs } = server();
-      const tooMany = isLocal ? undefined : tries.as(body.user);
+      const tooMany = isLocal ? undefined : tries.as(body.user, arrival);
       if (tooMany !== undefined) return failed(tooMany);
       const signed = await users.signIn(body.user, body.password);
       if (!signed.ok) return signed;
-      if (!isLocal) tries.worked(arrival.address, body.user);
+      if (!isLocal) tries.worked(arrival);
       const { user, token } = signed.value;
       return { ...ok(user), headers: { "set-cookie": signedInCookie(arrival, { token, lastsMs }) } };
     },

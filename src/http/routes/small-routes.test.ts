@@ -64,8 +64,8 @@ test("a try to sign in counts for the name, one that works is given back, and wh
   let [tooMany, isRight] = [false, true];
   const limited = makeFailure("rate_limited", { retryAfterSeconds: 1 });
   const tries: Partial<Tries> = {
-    as: (name) => noted(done, ["as", name], tooMany ? limited : undefined),
-    worked: (...of) => void done.push(["worked", ...of]),
+    as: (name, { address }) => noted(done, ["as", name, address], tooMany ? limited : undefined),
+    worked: ({ address }) => void done.push(["worked", address]),
   };
   const signedIn = { user: { id: ann }, token: "tok" };
   const users = {
@@ -79,12 +79,13 @@ test("a try to sign in counts for the name, one that works is given back, and wh
       ...done.splice(0),
     ];
   };
-  assert.deepEqual(await enter(false), [true, ["as", "ann"], "looked", ["worked", "1.2.3.4", "ann"]]);
+  const counted = ["as", "ann", "1.2.3.4"];
+  assert.deepEqual(await enter(false), [true, counted, "looked", ["worked", "1.2.3.4"]]);
   assert.deepEqual(await enter(true), [true, "looked"]);
   isRight = false;
-  assert.deepEqual(await enter(false), ["sign_in_failed", ["as", "ann"], "looked"]);
+  assert.deepEqual(await enter(false), ["sign_in_failed", counted, "looked"]);
   tooMany = true;
-  assert.deepEqual(await enter(false), ["rate_limited", ["as", "ann"]]);
+  assert.deepEqual(await enter(false), ["rate_limited", counted]);
 });
 
 test("health is that of the worst part, and says which it is and for how long the server is up [O1]", async () => {

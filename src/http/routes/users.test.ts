@@ -20,9 +20,9 @@ function countedTries(refused: { readonly from?: boolean; readonly as?: boolean 
   const told: unknown[] = [];
   const tooMany = makeFailure("rate_limited", { retryAfterSeconds: 1 });
   const tries: Tries = {
-    from: (address) => noted(told, ["from", address], refused.from === true ? tooMany : undefined),
-    as: (name) => noted(told, ["as", name], refused.as === true ? tooMany : undefined),
-    worked: (address, name) => void told.push(["worked", address, name]),
+    from: ({ address }) => noted(told, ["from", address], refused.from === true ? tooMany : undefined),
+    as: (name, { address }) => noted(told, ["as", name, address], refused.as === true ? tooMany : undefined),
+    worked: ({ address }) => void told.push(["worked", address]),
   };
   return { tries, told };
 }
@@ -94,12 +94,12 @@ test("a password is changed in a browser by who knows it, each try counts, and o
   };
   const counted = [
     ["from", "1.2.3.4"],
-    ["as", "ann"],
+    ["as", "ann", "1.2.3.4"],
   ];
   const set = ["set", "ann", "new"];
   assert.deepEqual(await setting("cookie", { current: "right" }), [
     ...["ok", ...counted, "looked at"],
-    ...[["worked", "1.2.3.4", "ann"], set],
+    ...[["worked", "1.2.3.4"], set],
   ]);
   assert.deepEqual(await setting("cookie", { current: "wrong" }), ["sign_in_failed", ...counted, "looked at"]);
   assert.deepEqual(await setting("cookie"), ["sign_in_failed", ...counted, "looked at"], "none at all");

@@ -49,12 +49,12 @@ function passwords({ users }: Parts, tries: Tries): Pick<Handlers, "setPassword"
   async function isUnproven({ caller, params, body, arrival }: Call<"setPassword">): Promise<Failure | undefined> {
     if (caller.by !== "cookie" || caller.signedIn !== params.user) return undefined;
     if ((await users.find(params.user))?.hasPassword !== true) return undefined;
-    const tooMany = tries.from(arrival.address) ?? tries.as(params.user);
+    const tooMany = tries.from(arrival) ?? tries.as(params.user, arrival);
     if (tooMany !== undefined) return tooMany;
     const fits = await users.isPassword(params.user, body.current ?? "");
     if (!fits.ok) return fits.failure;
     if (!fits.value) return makeFailure("sign_in_failed", {});
-    tries.worked(arrival.address, params.user);
+    tries.worked(arrival);
     return undefined;
   }
 

@@ -56,6 +56,16 @@ test("an execution that is over is told with everything that became of it, and e
   });
 });
 
+test("what a program took is told as exactly as it is measured: memory by the hundredth of a MiB, times by the microsecond [X2]", () => {
+  const measured = (metrics: Partial<typeof report.metrics>) =>
+    toExecution({ ...record, report: { ...report, metrics: { ...report.metrics, ...metrics } } }, "en");
+  const { metrics, execution_time } = measured({
+    ...{ memoryPeakBytes: 1.256 * 1024 ** 2, durationMs: 0.123_456_7, cpuMs: 0.000_51 },
+  });
+  const { peak_memory_mb, duration_ms, cpu_time_ms } = metrics ?? assert.fail();
+  assert.deepEqual([peak_memory_mb, duration_ms, cpu_time_ms, execution_time], [1.26, 0.123, 0.001, 0.000_123]);
+});
+
 test("an exit code is told once there is one: none while it runs, minus one where time was up or it never began [X2]", () => {
   const code = (more: Partial<ExecutionRecord>) => toExecution({ ...record, ...more }, "en").exit_code;
   assert.deepEqual(

@@ -57,6 +57,16 @@ test("why a program failed is its error, not the last line around it [X2]", () =
   );
 });
 
+test("of a very long line a thousand characters are told, and of blank ones nothing [X2]", () => {
+  const line = "x".repeat(1_000);
+  for (const language of ["python", "javascript", "bash"] as const) {
+    assert.equal(lastWords(`first\n  ${line}y\n`, language), line, language);
+    assert.equal(lastWords(line, language), line, language);
+  }
+  assert.equal(lastWords(traceback(`ValueError: ${line}`), "python")?.length, 1_000);
+  assert.equal(lastWords(" \n\t", "python"), undefined);
+});
+
 test("an execution that came to no good end says why in the caller's language [X2][P5]", () => {
   const ends: readonly (readonly [Partial<ExecutionRecord>, en: string | null, zh: string | null])[] = [
     [{ status: "running" }, null, null],

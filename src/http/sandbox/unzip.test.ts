@@ -18,6 +18,8 @@ type Entry = {
   readonly mode?: number;
   /** Of the head before its bytes. */
   readonly extra?: number;
+  /** Of its row in the directory: what other programs add to it, and what somebody says of it. */
+  readonly added?: readonly Buffer[];
   /** Where the directory says that it is. */
   readonly at?: number;
 };
@@ -48,11 +50,12 @@ function zip(entries: readonly Entry[], { comment = Buffer.alloc(0), disk = 0, e
     row.writeUInt32LE(packed.length, 20);
     row.writeUInt32LE(entry.bytes ?? content.length, 24);
     row.writeUInt16LE(name.length, 28);
+    for (const [at, { length }] of (entry.added ?? []).entries()) row.writeUInt16LE(length, 30 + 2 * at);
     row.writeUInt32LE(((entry.mode ?? 0) << 16) >>> 0, 38);
     row.writeUInt32LE(entry.at ?? offset, 42);
     const file = Buffer.concat([head, name, Buffer.alloc(extra), packed]);
     files.push(file);
-    directory.push(row, name);
+    directory.push(row, name, ...(entry.added ?? []));
     offset += file.length;
   }
   const rows = Buffer.concat(directory);
@@ -96,7 +99,7 @@ const packed = { content: text, packed: deflateRawSync(text), method: 8 };
 
 test("an archive is read as other programs write it: packed or not, with more in its heads, a comment behind, folders by name or by mode [S3]", async () => {
   const entries = [
-    { name: "a/b.txt", content: text, extra: 28 },
+    { name: "a/b.txt", content: text, extra: 28, added: [Buffer.alloc(9), Buffer.from("a word")] },
     { name: "a/", mode: 0o040755 },
     { name: "folder", mode: 0o040755 },
     { name: "./a//c.txt", ...packed, mode: 0o100644 },
@@ -140,6 +143,9 @@ test("an archive whose parts do not fit together is refused as broken, whichever
     ["bytes that reach into the directory", changed(26)],
     ["two that share their bytes", zip([...plain, { name: "b.txt", content: text, at: 0 }])],
     ["something behind the end", Buffer.concat([zip(plain), Buffer.from("x")])],
+    ["bytes that would begin behind the end of all", zip([{ name: "a.txt", content: text, at: 1_000_000 }])],
+    ["a head that is cut off by the end", zip([{ name: "a.txt", at: 70 }])],
+    ["what is shorter than any archive", zip([]).subarray(1)],
   ] as const)
     assert.deepEqual(await held(bytes), broken, what);
   const named = (why: string, entry = "a.txt") => ({ name: "a.zip", entry, why });
@@ -147,7 +153,8 @@ test("an archive whose parts do not fit together is refused as broken, whichever
   assert.deepEqual(await one({ bytes: 99 }), named("broken"), "stored, and of another size");
   assert.deepEqual(await one({ method: 9 }), named("method"));
   assert.deepEqual(await one({ flags: 1 }), named("encrypted"));
-  assert.deepEqual(await one({ mode: 0o120777 }), named("link"));
+  for (const kind of [0o120777, 0o010644, 0o060644, 0o140755])
+    assert.deepEqual(await one({ mode: kind }), named("link"), kind.toString(8));
   assert.deepEqual(await one({ name: "./" }), named("path", "./"));
   assert.deepEqual(await held(zip([])), []);
 });
@@ -191,4 +198,29 @@ test("a file of an archive breaks off where it is not what the archive says of i
   isDead = true;
   assert.ok(read.ok && read.value[0]);
   await assert.rejects(gather(read.value[0].chunks()), /EIO/);
+});
+
+test("a directory without end is not read, however few files it says it has [F4][Q1]", async () => {
+  const most = 16 * 1024 ** 2;
+  const told = async (directoryBytes: number) => {
+    const end = zip([], { bytesMore: directoryBytes });
+    const lengths: number[] = [];
+    const read = async (offset: number, length: number) => {
+      lengths.push(length);
+      const bytes = Buffer.alloc(length);
+      if (offset + length === directoryBytes + end.length) end.copy(bytes, length - end.length);
+      return bytes;
+    };
+    const archive = await readArchive({ bytes: directoryBytes + end.length, read }, "a.zip");
+    return [archive.ok || archive.failure.params, lengths.slice(1)];
+  };
+  assert.deepEqual(await told(most), [true, [most]]);
+  assert.deepEqual(await told(most + 1), [{ name: "a.zip", entry: "", why: "broken" }, []]);
+});
+
+test("a name in another encoding is read as the archive means it where it says so, else as what it is [S3]", async () => {
+  const gbk = Buffer.from([0xca, 0xfd, 0xbe, 0xdd, 0xb1, 0xed, 0xb8, 0xf1, 0x2e, 0x63, 0x73, 0x76]);
+  assert.deepEqual(await held(zip([{ name: gbk }])), ["数据表格.csv 0"]);
+  const marked = await held(zip([{ name: gbk, flags: 0x800 }]));
+  assert.match(String(marked), /\ufffd.*\.csv 0$/u);
 });

@@ -62,10 +62,35 @@ test("as many files and bytes as one archive holds are no more than that [S3]", 
   assert.ok((await openArchive(workspaceOf(largest), "outputs")).ok);
 });
 
+test("each file of an archive has the time at which it was changed, as near as the format comes to it [S3]", async () => {
+  const times = [Date.UTC(1975, 5, 15), Date.UTC(2024, 5, 15, 12), Date.UTC(2150, 5, 15)];
+  const entries = times.map((modifiedAt, n) => ({ ...entry(`file-${n}`), modifiedAt }));
+  const made = await openArchive(workspaceOf(entries), ".");
+  assert.ok(made.ok);
+  const bytes = await gather(made.value.chunks());
+  const years = entries.map(({ path }) => {
+    // The date stands before the checksum, the sizes and the lengths that come before the name.
+    const date = bytes.readUInt16LE(bytes.indexOf(path) - 18);
+    return [1980 + (date >> 9), (date >> 5) & 15];
+  });
+  assert.deepEqual(years.slice(0, 2), [
+    [1980, 1],
+    [2024, 6],
+  ]);
+  assert.deepEqual(years[2], [2099, 12]);
+});
+
+test("a folder that is not there is told as that, and no empty archive is sent for it [S3]", async () => {
+  const made = await openArchive(workspaceOf([]), "nowhere");
+  assert.deepEqual(made, failure("file_not_found", { path: "nowhere", near: "" }));
+});
+
 function workspaceOf(entries: readonly FileStat[]): Parameters<typeof openArchive>[0] {
   return {
     id: "c1",
-    async walk() {
+    async walk(path, how) {
+      assert.deepEqual(how, { hidden: true });
+      if (path === "nowhere") return failure("file_not_found", { path, near: "" });
       return ok(
         (async function* () {
           yield* entries;

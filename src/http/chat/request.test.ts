@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ChatBody } from "../../protocol/chat-routes.ts";
+import { chatShown, chatWanted, given } from "./request.ts";
+
+const usual = { appKey: "app", streams: true };
+const query = "hello";
+
+function wanted(body: Parameters<typeof chatWanted>[0]) {
+  const read = chatWanted(body, usual);
+  return read.ok ? read.value : read.failure.params;
+}
+
+/** What is to be done, without what says nothing. */
+function what(body: Parameters<typeof chatWanted>[0]): unknown {
+  const read = chatWanted(body, usual);
+  return read.ok ? JSON.parse(JSON.stringify(read.value.what)) : read.failure.params;
+}
+
+test("a chat is read with who asks whom, where and under which id, and an empty text is none [C1]", () => {
+  const body: ChatBody = {
+    ...{ query, user_id: "ann", conversation_id: "c", agent_id: "a", agent_key: "k", agent_run_id: "r" },
+    ...{ stream: false, inc_stream: false, chat_option: { is_need_progress: false } },
+  };
+  const { what: _, ...rest } = Object(wanted(body));
+  assert.deepEqual(rest, {
+    ...{ userId: "ann", conversationId: "c", runId: "r", agent: { agentId: "a", agentKey: "k", appKey: "app" } },
+    shown: { streams: false, increments: false, progress: false },
+  });
+  const empty = { user_id: "", conversation_id: null, agent_id: "", agent_key: null, agent_run_id: "" };
+  const { userId, conversationId, runId, agent, shown } = Object(wanted({ query, ...empty }));
+  assert.deepEqual([userId, conversationId, runId], [undefined, undefined, undefined]);
+  assert.deepEqual(agent, { agentId: undefined, agentKey: undefined, appKey: "app" });
+  assert.deepEqual(shown, { streams: true, increments: true, progress: true });
+  assert.deepEqual(chatShown({}, false), { streams: false, increments: true, progress: true });
+  assert.deepEqual([given("a"), given(""), given(null), given(undefined)], ["a", undefined, undefined, undefined]);
+});
+
+test("something new is said with its files, its inputs and its way to think, where it stands itself or one level down [C1][C2]", () => {
+  const say = { does: "say", text: query, selected: [] };
+  assert.deepEqual(what({ query }), say);
+  assert.deepEqual(what({ query: "not this", input: { query } }), say);
+  const files = [{ file_name: "a.csv" }, { file_name: "b.csv" }];
+  assert.deepEqual(what({ query, selected_files: files }), { ...say, selected: ["a.csv", "b.csv"] });
+  assert.deepEqual(what({ query, chat_mode: "deep_thinking" }), { ...say, slot: "reasoning" });
+  assert.deepEqual(what({ query, chat_mode: "normal" }), say);
+  const reserved = { history: 1, query: 1, header: 1, tool: 1, self_config: 1 };
+  assert.deepEqual(what({ query, custom_querys: { ...reserved, city: "x" } }), { ...say, inputs: { city: "x" } });
+  assert.deepEqual(what({ query, custom_queries: { city: "y" } }), { ...say, inputs: { city: "y" } });
+  assert.deepEqual(what({ query, custom_querys: {}, custom_queries: { city: "y" } }), say, "the first spelling counts");
+  assert.deepEqual(what({ query, custom_querys: reserved }), say);
+  for (const blank of [undefined, null, "", " \n"])
+    assert.deepEqual(what({ query: blank }), { what: "body.query", rule: "missing" });
+});
+
+test("a history that is sent along stands in place of the stored one, its instructions apart, and who wants none gets none [C1][C5]", () => {
+  const history = [
+    { role: "system" as const, content: "Be brief." },
+    { role: "user" as const, content: "one" },
+    { role: "assistant" as const, content: null },
+    { role: "assistant" as const, content: "two" },
+    { role: "system" as const, content: "Be kind." },
+  ];
+  const said = { does: "say", text: query, selected: [] };
+  const told = [
+    { role: "user", text: "one" },
+    { role: "assistant", text: "two" },
+  ];
+  const callerPart = { instructions: "Be brief.\n\nBe kind." };
+  assert.deepEqual(what({ query, history }), { ...said, instead: told, callerPart });
+  assert.deepEqual(what({ query, history: history.slice(1, 4) }), { ...said, instead: told });
+  assert.deepEqual(what({ query, history, chat_option: { is_need_history: false } }), {
+    ...{ ...said, instead: told, callerPart },
+  });
+  assert.deepEqual(what({ query, chat_option: { is_need_history: false } }), { ...said, instead: [] });
+  assert.deepEqual(what({ query, history: [], chat_option: { is_need_history: true } }), said);
+  assert.deepEqual(what({ query, history: [{ role: "user", content: " " }] }), said);
+});
+
+test("what was said before is said again by itself or by its answer, and a decision goes before all else [C4][H2]", () => {
+  const files = [{ file_name: "a.csv" }];
+  assert.deepEqual(what({ regenerate_assistant_message_id: "m" }), { does: "again", assistant: "m" });
+  assert.deepEqual(what({ query, selected_files: files, regenerate_user_message_id: "u" }), {
+    ...{ does: "again", user: "u", text: query, selected: ["a.csv"] },
+  });
+  assert.deepEqual(what({ regenerate_user_message_id: "u" }), { what: "body.query", rule: "missing" });
+  const resumed = (action: "confirm" | "skip", more: object = {}): ChatBody => ({
+    ...{ resume_interrupt_info: { resume_handle: { resume_token: "d" }, action, ...more } },
+    ...{ regenerate_assistant_message_id: "m", interrupted_assistant_message_id: "i" },
+  });
+  const decide = { does: "decide", decision: "d", assistant: "i", text: "" };
+  assert.deepEqual(what(resumed("skip")), { ...decide, skips: true, changed: [] });
+  const args = { modified_args: [{ key: "a", value: 1 }] };
+  assert.deepEqual(what({ ...resumed("confirm", args), query }), {
+    ...{ ...decide, skips: false, text: query, changed: [["a", 1]] },
+  });
+});
+
+test("fields that are not taken any more are told with what to use, on either level, and empty ones are none [C1]", () => {
+  for (const field of ["temporary_area_id", "temp_files"] as const) {
+    const told = { field, instead: "selected_files" };
+    assert.deepEqual(what(Object({ query, [field]: "x" })), told);
+    assert.deepEqual(what(Object({ query, input: { query, [field]: ["x"] } })), told);
+    const empty = Object({ query, [field]: "", input: { query, [field]: null } });
+    assert.equal(Object(what(empty)).does, "say");
+  }
+});
