@@ -33,9 +33,6 @@ test("of all that a browser sends under our name five are looked at, whole and b
 test("a browser is signed in for as long as the settings say, and out at once, under the name that its address has [C6]", () => {
   const at = { scheme: "https", prefix: "" } as const;
   const rest = "HttpOnly; SameSite=Lax; Secure";
-  assert.equal(
-    signedInCookie(at, { token: "t", lastsMs: 90_000 }),
-    `__Host-agentyard=t; Path=/; Max-Age=90; ${rest}`,
-  );
+  assert.equal(signedInCookie(at, { token: "t", lastsMs: 90_000 }), `__Host-agentyard=t; Path=/; Max-Age=90; ${rest}`);
   assert.equal(signedOutCookie(at), `__Host-agentyard=; Path=/; Max-Age=0; ${rest}`);
 });

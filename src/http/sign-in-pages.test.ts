@@ -43,8 +43,7 @@ function pages({ arrival = {}, tooMany, service, handOn }: Given = {}) {
   const users = partly<Users>({
     exist: async () => true,
     ofLink: async (token) => (token === "l" ? { id: ann, name: "" } : undefined),
-    signIn: async (user, password) =>
-      noted(done, ["signIn", user], password === "right" ? signedIn : failed(wrong)),
+    signIn: async (user, password) => noted(done, ["signIn", user], password === "right" ? signedIn : failed(wrong)),
     signInByLink: async (link) => noted(done, ["byLink", link], signedIn),
     signInFromService: async () => noted(done, "fromService", signedIn),
   });
@@ -127,8 +126,7 @@ test("who signs in through a service comes back to where the browser knows us, w
   const service: Given["service"] = {
     name: "S",
     begin: async (of) => noted(asked, of, ok({ kept: "sealed", url: "https://id.example/authorize" })),
-    finish: async (url, way) =>
-      noted(asked, [url.search, way], way === "w" ? ok({ next: "/c/1" }) : failed(expired)),
+    finish: async (url, way) => noted(asked, [url.search, way], way === "w" ? ok({ next: "/c/1" }) : failed(expired)),
   };
   const below = pages({ service, arrival: { scheme: "https", prefix: "/yard" } });
   const way = (name: string, path: string, value: string, seconds: number) =>
@@ -147,13 +145,16 @@ test("who signs in through a service comes back to where the browser knows us, w
     ...[303, "/c/1"],
     [way("__Host-agentyard-way", "/", "", 0), `__Host-${cookie}; Secure`],
   ]);
-  assert.deepEqual([asked, whole.done], [
+  assert.deepEqual(
+    [asked, whole.done],
     [
-      ["?code=1", "x"],
-      ["?code=1", "w"],
+      [
+        ["?code=1", "x"],
+        ["?code=1", "w"],
+      ],
+      ["fromService"],
     ],
-    ["fromService"],
-  ]);
+  );
   const strange = await whole.get("/sign-in/oidc/callback?code=1");
   assert.deepEqual([strange.status, whole.done.length], [401, 1]);
   assert.equal((await pages().get("/sign-in/oidc")).status, 405, "where there is no service");

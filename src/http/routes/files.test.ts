@@ -157,13 +157,16 @@ test("a file is handed out as it is now or in a part, a folder is none, and what
   assert.deepEqual(await read("d"), { path: "d" });
   done.length = 0;
   const described = await describeFile(asked("describeFile", { ...at, query: { path: "a.pdf", wait: 3 } }));
-  assert.deepEqual([described.ok && described.value, done], [
-    {
-      ...{ path: "a.pdf", type: "pdf", bytes: 3, modifiedAt: 1, code: null, indexing: null, receipt: null },
-      ...{ summary: "", notes: [] },
-    },
-    [["a.pdf", 3_000]],
-  ]);
+  assert.deepEqual(
+    [described.ok && described.value, done],
+    [
+      {
+        ...{ path: "a.pdf", type: "pdf", bytes: 3, modifiedAt: 1, code: null, indexing: null, receipt: null },
+        ...{ summary: "", notes: [] },
+      },
+      [["a.pdf", 3_000]],
+    ],
+  );
 });
 
 test("files are searched by what was asked for, and what could not be searched yet is told with why [D2][F3]", async () => {
@@ -173,7 +176,10 @@ test("files are searched by what was asked for, and what could not be searched y
   const passage = { path: "b.md", headings: ["H"], text: "b" };
   const found = {
     ...{ hits: [hit, passage], stopped: undefined, missing: ["x"], repaired: [{ said: "a", meant: "b", more: 1 }] },
-    unsearched: [{ ...file, failure: { code: "document_locked" } }, { ...file, state: "indexed" }],
+    unsearched: [
+      { ...file, failure: { code: "document_locked" } },
+      { ...file, state: "indexed" },
+    ],
     total: 2,
   };
   const { searchFiles } = fileHandlers(

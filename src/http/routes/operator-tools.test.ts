@@ -77,8 +77,7 @@ test("of the tools of a box come those that were asked for, in the order that wa
     partsWith({
       ids: systemIds,
       operators: {
-        find: (owner, id) =>
-          owner === ann && id === "b" ? ok({ box, tools }) : failure("toolbox_not_found", { id }),
+        find: (owner, id) => (owner === ann && id === "b" ? ok({ box, tools }) : failure("toolbox_not_found", { id })),
       },
     }),
   );

@@ -29,7 +29,11 @@ test("what could not be searched yet is told with why, what was read since is no
   const file = { conversation: "c", path: "a.pdf", state: "failed", done: 1, of: 2 };
   const failure = makeFailure("document_locked", { name: "a.pdf", why: "password" });
   const told = await found({
-    unsearched: [{ ...file, failure }, { ...file, state: "waiting" }, { ...file, state: "indexed" }],
+    unsearched: [
+      { ...file, failure },
+      { ...file, state: "waiting" },
+      { ...file, state: "indexed" },
+    ],
     missing: ["x"],
     repaired: [{ said: "wrod", meant: "word", extra: 1 }],
   });

@@ -94,12 +94,11 @@ test("skills and names are those of the caller's conversation where one is named
   const done: unknown[] = [];
   const { listSkills, explainSkill, listMentions } = having({}, done);
   const all = async (conversation?: string) => {
-    const call = { owner: ann, params: { skill: "pdf" } };
     const query = { conversation };
     const answers = [
-      await listSkills(asked("listSkills", { ...call, query })),
-      await explainSkill(asked("explainSkill", { ...call, query })),
-      await listMentions(asked("listMentions", { ...call, query: { ...query, prefix: "p" } })),
+      await listSkills(asked("listSkills", { owner: ann, query })),
+      await explainSkill(asked("explainSkill", { owner: ann, params: { skill: "pdf" }, query })),
+      await listMentions(asked("listMentions", { owner: ann, query: { ...query, prefix: "p" } })),
     ];
     return answers.map((answer) => answer.ok || answer.failure.code);
   };
@@ -109,6 +108,12 @@ test("skills and names are those of the caller's conversation where one is named
     [ann, "pdf", row],
     [ann, { conversation: "c", prefix: "p" }, row],
   ]);
-  assert.deepEqual([await all(), done.splice(0)[0]], [[true, true, true], [ann, undefined]]);
+  assert.deepEqual(
+    [await all(), done.splice(0)[0]],
+    [
+      [true, true, true],
+      [ann, undefined],
+    ],
+  );
   assert.deepEqual([await all("x"), done], [Array(3).fill("conversation_not_found"), []]);
 });

@@ -85,11 +85,10 @@ test("a model is told as it is after it was entered or taken out, what is wrong 
       },
     }),
   );
-  const at = (slot: string) => ({ params: { slot }, body: { model: "x" } });
   const ask = async (slot: string) => [
-    await getModel(asked("getModel", at(slot))),
-    await enterModel(asked("enterModel", at(slot))),
-    await removeModel(asked("removeModel", at(slot))),
+    await getModel(asked("getModel", { params: { slot } })),
+    await enterModel(asked("enterModel", { params: { slot }, body: { model: "x" } })),
+    await removeModel(asked("removeModel", { params: { slot } })),
   ];
   const told = ok({ slot: "code", model: "m", broken: null });
   assert.deepEqual(await ask("code"), [told, told, told]);
@@ -154,5 +153,5 @@ test("a link to sign in is told with its path and its end, a backup is named by 
   assert.deepEqual(wanted, [[ann, "t"]]);
   restored = failed(makeFailure("storage_full", {}));
   assert.equal((await restoreTrash(asked("restoreTrash", call))).ok, false);
-  assert.deepEqual(await listTrash(asked("listTrash", call)), ok({ items: [{ id: "t", owner: "ann" }] }));
+  assert.deepEqual(await listTrash(asked("listTrash", { owner: ann })), ok({ items: [{ id: "t", owner: "ann" }] }));
 });

@@ -85,10 +85,13 @@ test("a name that several conversations have is told with ten of them at the mos
     return [sought.failure.params, done.filter((one) => typeof one === "string").length];
   };
   const of = (count: number) => ({ name: "a.csv", conversations: named(count).join(", ") });
-  assert.deepEqual([await told(2), await told(10)], [
-    [of(2), 2],
-    [of(10), 10],
-  ]);
+  assert.deepEqual(
+    [await told(2), await told(10)],
+    [
+      [of(2), 2],
+      [of(10), 10],
+    ],
+  );
   assert.deepEqual(await told(30), [of(10), 11]);
   const { parts } = place({ ids: ["c1"] });
   const above = await seekBareName(parts, call, "..");

@@ -75,8 +75,7 @@ test("elsewhere nobody counts the files, also in a folder whose name only begins
 
 test("a file that is stored is told by both of its places [S3][S4]", () => {
   const sought = partly<Sought>({ sessionId: "sess-ann", row: { id: "c1" } as ConversationRow });
-  const told = (path: string) =>
-    storedFile(sought, { name: "a.txt", path, bytes: 3, type: "text", replaced: false });
+  const told = (path: string) => storedFile(sought, { name: "a.txt", path, bytes: 3, type: "text", replaced: false });
   assert.deepEqual(told("outputs/a.txt"), {
     ...{ mode: "file", session_id: "sess-ann", conversation_id: "c1", file_name: "a.txt", size: 3, type: "text" },
     ...{ file_path: "c1/outputs/a.txt", container_path: "/workspace/c1/outputs/a.txt" },
