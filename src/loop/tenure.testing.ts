@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { openDatabase } from "../../test/world/database.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
+import { notedLater } from "../../test/world/partly.ts";
 import { systemIds } from "../base/ids.ts";
 import { homesHere } from "../homes/homes.ts";
 import { openLog } from "../log/log.ts";
@@ -42,7 +43,7 @@ export async function keepOne(
       warn: (message, facts) => warned.push([message, facts]),
       error: (message, facts) => warned.push([message, facts]),
     },
-    beforeTurn: async () => void looks.push(clock.monotonic()),
+    beforeTurn: () => notedLater(looks, clock.monotonic()),
     workspaces: {
       agentRow: ({ agent, parent, isTask }) => ({ id: agent, parent, folder: isTask ? agent : undefined }),
     },

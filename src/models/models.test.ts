@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { notedLater } from "../../test/world/partly.ts";
 import { systemClock } from "../base/clock.ts";
 import { Slot } from "../protocol/message.ts";
 import type { FoundServer } from "./detect.ts";
@@ -233,7 +234,7 @@ async function open(
     startDemo: async () => ({
       baseUrl: "http://127.0.0.1:1/v1",
       apiKey: "key",
-      close: async () => void closed.push("demo"),
+      close: () => notedLater(closed, "demo"),
     }),
     clock: systemClock,
     onNote: (note) => notes.push(note),
@@ -250,7 +251,7 @@ async function open(
             },
           };
         },
-        close: async () => void closed.push(`provider ${endpoint.model}`),
+        close: () => notedLater(closed, `provider ${endpoint.model}`),
       };
     },
     ...options,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as settle } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
@@ -10,7 +10,7 @@ import { type ExecutionRecord, type Executions, executionLimits } from "../../sa
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { FileChange } from "../../workspace/workspace.ts";
 import { executionHandlers } from "./executions.ts";
-import { asked, never, partsWith } from "./handling.testing.ts";
+import { asked, never, notedLater, partsWith } from "./handling.testing.ts";
 
 const ann = OwnerId.parse("ann");
 const caller = { signedIn: ann, scopes: ["chat", "files"] } as const;
@@ -22,6 +22,10 @@ const record: ExecutionRecord = {
 const row = { id: "c", number: 7, owner: ann } as ConversationRow;
 type Wanted = Parameters<Executions["submit"]>[1];
 
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 3; turns += 1) await turn();
+}
+
 /** Programs that the test plays, and what was asked of them. */
 function playing(executions: Partial<Executions>, more: Parameters<typeof partsWith>[0] = {}) {
   const clock = manualClock();
@@ -30,13 +34,14 @@ function playing(executions: Partial<Executions>, more: Parameters<typeof partsW
   const handlers = executionHandlers(
     partsWith({
       ...{ clock, ids: systemIds, logger: (line: string) => void told.push(line), ...more },
-      freshen: async () => void told.push("fresh"),
+      freshen: () => notedLater(told, "fresh"),
       log: { find: async () => ok(row) },
       workspaces: { ofConversation: () => ({ name: "7" }) },
       sandbox: {
         sessions: { find: async () => undefined },
         executions: {
           async submit(place, wanted) {
+            assert.ok(told.includes("fresh"), "the settings were looked at before");
             submitted.push({ place, wanted });
             return ok(record);
           },

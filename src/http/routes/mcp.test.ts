@@ -5,7 +5,7 @@ import type { McpServer } from "../../mcp/mcp.ts";
 import { failure, makeFailure } from "../../protocol/failure.ts";
 import { OwnerId } from "../../protocol/ids.ts";
 import { wordsFor } from "../../words/words.ts";
-import { asked, noted, partsWith } from "./handling.testing.ts";
+import { asked, noted, notedLater, partsWith } from "./handling.testing.ts";
 import { mcpHandlers } from "./mcp.ts";
 
 const ann = OwnerId.parse("ann");
@@ -25,7 +25,7 @@ const outside = {
 function serving(done: unknown[] = [], ended: () => McpServer = () => shop) {
   return mcpHandlers(
     partsWith({
-      freshen: async () => void done.push("fresh"),
+      freshen: () => notedLater(done, "fresh"),
       server: () => ({ port: 7420, basePath: "/base" }),
       mcp: {
         servers: (owner) => noted(done, owner, [shop, ill]),

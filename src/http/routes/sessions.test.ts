@@ -5,7 +5,7 @@ import { failure, makeFailure } from "../../protocol/failure.ts";
 import { OwnerId } from "../../protocol/ids.ts";
 import type { Session, Sessions } from "../../sandbox/sandbox.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
-import { asked, partsWith } from "./handling.testing.ts";
+import { asked, notedLater, partsWith } from "./handling.testing.ts";
 import { sessionHandlers } from "./sessions.ts";
 
 const ann = OwnerId.parse("ann");
@@ -22,7 +22,7 @@ function playing(sessions: Partial<Sessions>, more: Parameters<typeof partsWith>
   const done: unknown[] = [];
   const handlers = sessionHandlers(
     partsWith({
-      freshen: async () => void done.push("fresh"),
+      freshen: () => notedLater(done, "fresh"),
       log: { find: async (_, id) => (id === "gone" ? failure("conversation_not_found", { id }) : ok(rowOf(id))) },
       workspaces: { ofConversation: ({ id }) => ({ name: id }) },
       ...more,
@@ -46,7 +46,7 @@ function playing(sessions: Partial<Sessions>, more: Parameters<typeof partsWith>
             return ok({ ...session, id: "with packages" });
           },
         },
-        reset: async (place) => void done.push(["reset", place]),
+        reset: (place) => notedLater(done, ["reset", place]),
         ...more.sandbox,
       },
     }),

@@ -7,7 +7,7 @@ import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import type { Users } from "../../users/users.ts";
 import type { Tries } from "../tries.ts";
-import { asked, noted, partsWith } from "./handling.testing.ts";
+import { asked, noted, notedLater, partsWith } from "./handling.testing.ts";
 import { healthHandlers } from "./health.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./models.ts";
@@ -156,7 +156,7 @@ test("who runs the machine cleans up after all, everybody else after themselves,
   const { cleanWorkspaces } = workspaceHandlers(
     partsWith({
       ...{ log: { find }, cleanAfterMs: () => 5 * 86_400_000 },
-      documents: { tidy: async () => void cleaned.push("tidy") },
+      documents: { tidy: () => notedLater(cleaned, "tidy") },
       workspaces: {
         async clean(wanted) {
           cleaned.push(wanted);
@@ -191,7 +191,7 @@ test("tools that were loaded are shown as loaded, and all of them where nobody c
   const done: string[] = [];
   const { listTools } = toolHandlers(
     partsWith({
-      freshen: async () => void done.push("fresh"),
+      freshen: () => notedLater(done, "fresh"),
       tools: () => noted(done, "tools", { items, broken: [] }),
       log: { find, history: async () => ({ loadedTools: new Set(["b"]) }) },
       engine: { agentTools: async () => only },
