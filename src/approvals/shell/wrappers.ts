@@ -20,7 +20,7 @@ export function runWrapped(call: Call): Stream | undefined {
       return runFind(call);
     case "watch":
     case "entr":
-      return runText(call, readOptions(args, ["n", "interval"], true).rest.join(" "));
+      return runWords(call, readOptions(args, ["n", "interval"], true).rest);
     case "script":
     case "su":
     case "runuser":
@@ -59,13 +59,19 @@ function runDaemon(call: Call): Stream | undefined {
 function runSession(call: Call): Stream | undefined {
   const { program, args } = call;
   if (program === "hyperfine") return runBenchmark(call);
-  const valued = program === "screen" ? [..."StTcehp"] : [..."nstc"];
-  const { rest } = readOptions(args, valued, program === "screen");
-  const words = program === "tmux" ? rest.slice(1) : rest;
+  const valued = program === "screen" ? [..."StTcehp"] : [..."nstcxyeFflpLST"];
+  const { rest } = readOptions(args, valued, true);
+  const words = program === "tmux" ? readOptions(rest.slice(1), valued, true).rest : rest;
   const isOne =
     program !== "tmux" || /^(new|new-session|new-window|neww|split-window|run-shell|run)$/.test(rest[0] ?? "");
   if (!isOne || words.length === 0) return undefined;
-  return runText({ ...call, state: fork(call.state) }, words.join(" "));
+  return runWords({ ...call, state: fork(call.state) }, words);
+}
+
+/** Some put their words into one line for a shell, some hand them on as they are: where that differs, both count. */
+function runWords(call: Call, words: readonly string[]): Stream {
+  if (words.some((word) => /\s/.test(word))) call.scene.call(words, { ...call, state: fork(call.state) }, call.what);
+  return runText(call, words.join(" "));
 }
 
 /** `hyperfine --prepare x y`: a command each, and those that are run around it. */
