@@ -66,9 +66,7 @@ judged("a command of git is told apart from those that only begin or end like it
 
 test("what git takes along as a folder is graver than a file [H1]", () => {
   const rows: [command: string, risk: string][] = [
-    ...rowsOf("high", "git % outputs/x", "clean rm&-r worktree&remove").map(
-      ([command, risk]): [string, string] => [command.replaceAll("&", " "), risk],
-    ),
+    ...linesOf("high", "git clean -fd outputs/x\n git rm -r outputs/x\n git worktree remove outputs/x"),
     ["git rm outputs/x", "medium"],
     ["git clean -fd uploads", "critical"],
   ];

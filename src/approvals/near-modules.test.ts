@@ -114,11 +114,11 @@ test("code of other languages is read statement by statement, with its own quote
        File.write("outputs/a", File.read('uploads/a'))
        write('outputs/a', readLines('uploads/a'))`,
     ),
-    ["write(\"outputs/a\", 1)\nprint(\"uploads/b\")", ""],
+    ['write("outputs/a", 1)\nprint("uploads/b")', ""],
     ["get('https://x.example')", "network"],
     ['print("~/.aws/credentials")', "credentials"],
     ...rowsOf("change_upload", 'fopen("uploads/a", "%")', "w a x wb at w+ w+b rb+ rt+ r+"),
     ...rowsOf("", 'fopen("uploads/a", "%")', "r rb rt"),
-    ["open(F, \">>\", \"uploads/a\")", "change_upload"],
+    ['open(F, ">>", "uploads/a")', "change_upload"],
   ]);
 });

@@ -74,12 +74,10 @@ judged("what only looks like such a program, or is told nothing to run, runs not
 ]);
 
 judged("a makefile is read as make reads it: its variables, its comments and each line by itself [H1]", [
-  ...rowsOf("", "printf '%' > Makefile; make", "DIR&=&temp/a DIR=temp/a DIR:=temp/a DIR&?=&temp/a").map(
-    ([command, kinds]): [string, string] => [
-      command.replaceAll("&", " ").replace("' >", "\\nall:\\n\\trm -rf $(DIR)\\n' >"),
-      kinds,
-    ],
-  ),
+  ...["DIR = temp/a", "DIR=temp/a", "DIR := temp/a", "DIR ?= temp/a"].map((line): [string, string] => [
+    `printf '${line}\\nall:\\n\\trm -rf $(DIR)\\n' > Makefile; make`,
+    "",
+  ]),
   ["printf 'all:\\n\\tls\\n\\trm -rf outputs\\n' > Makefile; make", "delete"],
   ["printf 'all:\\n\\trm a\\n' > temp/makefile; make -C temp", ""],
   ["printf '#all: ; rm -rf outputs\\n' > Makefile; make", ""],

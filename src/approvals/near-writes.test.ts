@@ -18,10 +18,7 @@ judged("a program that writes is told by its options, not by names that look lik
      sqlite3 outputs/a.db 'update t set a = 1' uploads/b`,
   ),
   ...rowsOf("change_upload", "perl % -pe 1 uploads/a", "-Wi -i-m"),
-  ...rowsOf("change_upload", "sed '%' temp/a", "w&uploads/b 1w&uploads/b 1W&uploads/b s/a/b/gw&uploads/b").map(
-    ([command, kinds]): [string, string] => [command.replace("&", " "), kinds],
-  ),
-  ...linesOf("change_upload", "sed 's/a/b/pw uploads/b' temp/a\n sed -n '/x/{p}w uploads/b' temp/a"),
+  ...rowsOf("change_upload", "sed '% uploads/b' temp/a", "w 1w 1W s/a/b/gw s/a/b/pw /x/{p}w"),
   // Their `-o` is what they write: they only begin or end like programs in which it is something else.
   ...rowsOf("change_upload", "% -o uploads/a", "pytest shc setup"),
 ]);
