@@ -38,6 +38,11 @@ test("brackets are followed 60 deep, and what stands behind deeper ones is read 
   assert.equal(kinds(`f(${deep(61).slice(4)}, os.remove('outputs/a'))`), "delete unreadable");
 });
 
+test("what stands in a text is read up to eight brackets deep, and is not known below [H1]", () => {
+  const nested = (levels: number) => `os.remove(${"(".repeat(levels)}f'temp/{len(x)}'${")".repeat(levels)})`;
+  assert.deepEqual([kinds(nested(6)), kinds(nested(7))], ["", "delete"]);
+});
+
 test("100,000 expressions are read, and one more is not [H1]", () => {
   assert.deepEqual([kinds("1\n".repeat(100_000)), kinds("1\n".repeat(100_001))], ["", "unreadable"]);
 });
@@ -88,6 +93,9 @@ test("how grave a finding in code is stands with its kind [H1]", () => {
     ["Path('outputs/a').rmtree()", "delete high"],
     ["Path('outputs/a').unlink()", "delete medium"],
     ["c.execute('DROP TABLE t')", "database high"],
+    ["subprocess.run(['perl', '-e', 'unlink \"outputs/a\"'])", "delete medium"],
+    ["subprocess.run(['Rscript', '-e', 'install.packages(\"x\")'])", "packages medium"],
+    ["os.system('echo x > ~/.ssh/authorized_keys')", "credentials high"],
   ];
   assert.deepEqual(
     rows.map(([code]) => [

@@ -37,7 +37,7 @@ python("a function that only has the name of one that deletes, runs or writes do
      print('DROP TABLE users')
      subprocess.run(['rm outputs/a'], x='bash')
      subprocess.run([])
-     password = 'two words'`,
+     password = 'correct horse battery'`,
   ),
   ...lines(
     "change_upload",
@@ -51,6 +51,7 @@ python("a function that only has the name of one that deletes, runs or writes do
   ),
   ["execute('DROP TABLE users')", "database"],
   ["chmod('temp/x', 0o4755)", "privilege"],
+  ["x.run(['visudo'])", "privilege"],
   ["open('~/.aws/credentials')", "credentials"],
   ["f('sk-abcdefghijklmnop1234567890')", "secret"],
 ]);
@@ -114,7 +115,9 @@ python("a path is followed through lists, texts and what is made of them [H1]", 
      os.remove(R'temp/\\x2e\\x2e/outputs/a')
      os.remove('temp\\x2Fa')
      os.remove('temp\\u002Fa')
-     os.remove('temp/a'.upper())`,
+     os.remove('temp/a'.upper())
+     for r, d, f in os.walk('temp'):¶    os.remove('temp/' + f)
+     os.system('ls {}; rm {}'.format('temp/a'))`,
   ),
   ...rowsOf("", "os.remove(f'temp/{%}')", "len(x)!r len(x)!s len(x)!a len(x):>5 len(x)!r:>5"),
   ...lines(
@@ -126,6 +129,8 @@ python("a path is followed through lists, texts and what is made of them [H1]", 
      [f for f in a if b]¶os.remove('outputs/a')
      os.remove('temp' '/../outputs/a')
      os.remove(Path('temp').parent / 'a')
+     os.remove(Path('temp', '../outputs/a'))
+     os.remove('outputs/a'); x = '\\
      shutil.rmtree(Path('temp/' + x).parent)
      shutil.rmtree(os.path.dirname('temp'))
      os.remove(Path('temp').joinpath('../outputs/a'))
@@ -161,7 +166,9 @@ javascript("JavaScript is told apart from Python, and its own names from those o
      ['temp/a'].forEach(fs.unlinkSync)
      fs.unlinkSync(path.join('temp', '//outputs/a'))
      fs.rmSync(await fs.promises.mkdtemp('temp/x'))
-     fs.unlinkSync('temp\\u{2F}a')`,
+     fs.unlinkSync('temp\\u{2F}a')
+     fs.unlinkSync(path.join('/tmp', 'a'))
+     /*/ fs.rmSync('outputs/a') */ 1`,
   ),
   ...lines(
     "delete",
@@ -172,6 +179,11 @@ javascript("JavaScript is told apart from Python, and its own names from those o
      module._load('fs').rmSync('outputs/a')
      fs.unlinkSync('temp/'.concat('../outputs/a'))
      fs.rmSync(await fs.promises.mkdtemp('outputs/x'))
+     /**/fs.rmSync('outputs/a')
+     /* a */fs.rmSync('outputs/a')
+     f(() => { x; fs.rmSync('outputs/a'); })
+     '\\u{110000}'; fs.rmSync('outputs/a')
+     \`\${f({ a: 1 })}\`; fs.rmSync('outputs/a')
      \`a¶\${fs.rmSync('outputs/a')}\`
      const cwd = 'outputs'; require('child_process').execSync('rm -rf temp', { stdio: 'inherit', cwd })`,
   ),

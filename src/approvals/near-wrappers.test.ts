@@ -44,8 +44,19 @@ judged("a program that is looked through leaves the shell where it was [H1]", [
      make SHELL='cd temp'; rm a
      env -C temp ls; rm a
      flock temp/lock -c 'cd temp'; rm a
-     script -c 'cd temp' temp/log; rm a`,
+     script -c 'cd temp' temp/log; rm a
+     timeout 5 cd /tmp; rm a
+     echo 'cd /tmp' | at now; rm a
+     uv run cd /tmp; rm a
+     flock temp/lock cd /tmp; rm a
+     echo /tmp | parallel cd; rm a
+     echo 'cd /tmp' | parallel; rm a
+     find . -exec cd /tmp \\;; rm a
+     start-stop-daemon -S -x cd -- /tmp; rm a
+     cd() { builtin cd /tmp; }; nice cd; rm a`,
   ),
+  ...rowsOf("delete", "% cd /tmp; rm a", "nice nohup setsid watch entr xargs stdbuf busybox"),
+  ...rowsOf("", "% cd /tmp; rm a", "command builtin"),
   ["ssh host 'cd temp'; rm a", "delete network"],
 ]);
 
