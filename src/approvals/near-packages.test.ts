@@ -4,6 +4,8 @@ import { compare, judgedFacts, linesOf, rowsOf } from "../../test/world/judged-c
 import { commandFindings } from "./commands.ts";
 
 const nothingListed = { commands: [], onlySafe: false };
+const managers =
+  "pip uv conda npm pnpm yarn deno bun gem cargo go apt yum apk brew snap composer poetry playwright".split(" ");
 
 test("a package manager that is told no more than what to do asks [H1]", () => {
   compare(
@@ -60,7 +62,8 @@ test("what a package manager does is found behind its options and between its wo
        go run ./x
        npm init`,
     ),
-    ...rowsOf("", "% install x", "my-pip piper"),
+    ...managers.flatMap((manager) => rowsOf("", "% install x", `my-${manager} ${manager}-my`)),
+    ...managers.flatMap((manager) => rowsOf("", `${manager} % x`, "my-install")),
   ]);
 });
 
