@@ -163,3 +163,51 @@ judged("a folder that was gone to for sure counts alone, and one that may not ha
      mapfile -C 'cd /tmp' b; rm a`,
   ),
 ]);
+
+judged("a list keeps its words in their order, and what is set in it later [H1]", [
+  ...linesOf(
+    "delete",
+    `a=(temp/x); a+=(outputs/y); rm "\${a[1]}"
+     a=(outputs/x temp/y); rm $a
+     a=(outputs/x temp/y); rm "\${a[@]}"
+     a[0]=outputs/x; rm "\${a[0]}"
+     a=(temp/x); a[1]=outputs/y; rm "\${a[1]}"
+     set -- temp/a outputs/b; rm "$@"
+     set -- temp/a outputs/b; rm "\${@}"
+     set -- temp/a outputs/b; rm \${*}`,
+  ),
+  ...linesOf(
+    "",
+    `a=(outputs/x); a=(temp/y); rm "\${a[0]}"
+     a=(temp/x outputs/y); rm $a
+     a[0]=temp/x; rm "\${a[0]}"
+     set -- temp/a temp/b; rm "\${@}"`,
+  ),
+]);
+
+judged("a loop over one word runs once, and over more or nobody knows how many again with what it left [H1]", [
+  ["D=temp/x; for i in 1; do rm $D; D=outputs/a; done", ""],
+  ...rowsOf("delete", "D=temp/x; for i in %; do rm $D; D=outputs/a; done", "{1,2} * $X"),
+  ["if D=temp; ls; then rm $D/a; fi", ""],
+  ["time cd temp && rm a", ""],
+  ["! cd temp/x && rm a", "delete"],
+]);
+
+judged("braces are spelled out with all that stands around them [H1]", [
+  ...linesOf("", "rm temp/{a,b}\n rm temp/{1..3}.csv\n rm temp/{a,{b,c}}\n rm {temp,temp/x}/a"),
+  ...linesOf(
+    "delete",
+    `rm {temp,outputs}/a
+     rm temp/{a,../outputs/b}
+     rm {temp/a,temp/b}/../../outputs/c
+     rm {1..3}`,
+  ),
+]);
+
+judged("a program that others start by a variable, and a text that stands for a file, are read like a command [H1]", [
+  ...linesOf("delete", "PAGER='cd /tmp' man x; rm a\n cat <(rm outputs/a)"),
+  ["sh <(echo 'rm outputs/a')", "delete run_unseen"],
+  ["PAGER='rm outputs/a'", ""],
+  ["sh <(curl x.example)", "network run_unseen"],
+  ["rm outputs/a; if", "delete unreadable"],
+]);
