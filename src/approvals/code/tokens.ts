@@ -128,7 +128,8 @@ function quoted(code: string, start: number, from: number, quote: string, prefix
       at = read.end;
     } else {
       text += code[at];
-      at += 1;
+      // A brace that stands for itself is written twice.
+      at += hole === "{" && /^(\{\{|\}\})$/.test(code.slice(at, at + 2)) ? 2 : 1;
     }
   }
   return { kind: "text", text: "", at: start, end: at + quote.length, pieces: [...pieces, text] };

@@ -17,12 +17,18 @@ export function judgePrivilege({ program, args, scene, what }: Call): void {
     raising.has(program) ||
     (program === "mount" && args.length > 0 && !args.every((arg) => /^-[lvV]$/.test(arg))) ||
     (program === "chmod" && operands.some(isSetId)) ||
-    (program === "install" && (readOptions(args, ["m", "mode", "o", "g"]).values.get("m") ?? []).some(isSetId)) ||
+    (program === "install" && modesOf(args).some(isSetId)) ||
     (program === "ip" && (operands[0] === "netns" || operands[0] === "link") && operands.length > 2) ||
     (/^(docker|podman)$/.test(program) &&
       args.some((arg) => /^(--privileged|--pid=host|--cap-add.*)$|^\/:/.test(arg))) ||
     (program === "sysctl" && args.some((arg) => arg === "-w" || arg.includes("=")));
   if (isOne) report(scene, "privilege", "high", what);
+}
+
+/** `-m 4755`, `--mode=4755` */
+function modesOf(args: readonly string[]): readonly string[] {
+  const { values } = readOptions(args, ["m", "mode", "o", "g"]);
+  return [...(values.get("m") ?? []), ...(values.get("mode") ?? [])];
 }
 
 /** `u+s`, `4755`: whoever runs it becomes its owner. */

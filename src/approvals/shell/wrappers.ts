@@ -20,7 +20,7 @@ export function runWrapped(call: Call): Stream | undefined {
       return runFind(call);
     case "watch":
     case "entr":
-      return runText(call, readOptions(args, ["n", "interval"], true).rest.join(" "));
+      return runWords(apart(call), readOptions(args, ["n", "interval"], true).rest);
     case "script":
     case "su":
     case "runuser":
@@ -40,32 +40,43 @@ export function runWrapped(call: Call): Stream | undefined {
       return runMake(call);
     case "at":
     case "batch":
-      return call.stdin === undefined ? undefined : runStream(call, call.stdin);
+      return call.stdin === undefined ? undefined : runStream(apart(call), call.stdin);
     case "ssh":
-      return runText({ ...call, state: fork(call.state) }, readOptions(args, sshValued, true).rest.slice(1).join(" "));
+      return runText(apart(call), readOptions(args, sshValued, true).rest.slice(1).join(" "));
     default:
       return runManaged(call);
   }
+}
+
+/** In a shell or a program of its own: whatever it does there, the shell that started it stays as it is. */
+function apart(call: Call): Call {
+  return { ...call, state: fork(call.state) };
 }
 
 /** `start-stop-daemon -S -x /bin/x -- …` */
 function runDaemon(call: Call): Stream | undefined {
   const { values, rest } = readOptions(call.args, ["x", "exec", "a", "startas", "p", "pidfile", "u", "c", "chuid"]);
   const [program] = ["x", "exec", "a", "startas"].flatMap((key) => values.get(key) ?? []);
-  return program === undefined ? undefined : call.scene.call([program, ...rest], call, call.what);
+  return program === undefined ? undefined : call.scene.call([program, ...rest], apart(call), call.what);
 }
 
 /** Programs that hand their words to a shell. */
 function runSession(call: Call): Stream | undefined {
   const { program, args } = call;
   if (program === "hyperfine") return runBenchmark(call);
-  const valued = program === "screen" ? [..."StTcehp"] : [..."nstc"];
-  const { rest } = readOptions(args, valued, program === "screen");
-  const words = program === "tmux" ? rest.slice(1) : rest;
+  const valued = program === "screen" ? [..."StTcehp"] : [..."nstcxyeFflpLST"];
+  const { rest } = readOptions(args, valued, true);
+  const words = program === "tmux" ? readOptions(rest.slice(1), valued, true).rest : rest;
   const isOne =
     program !== "tmux" || /^(new|new-session|new-window|neww|split-window|run-shell|run)$/.test(rest[0] ?? "");
   if (!isOne || words.length === 0) return undefined;
-  return runText({ ...call, state: fork(call.state) }, words.join(" "));
+  return runWords(apart(call), words);
+}
+
+/** Some put their words into one line for a shell, some hand them on as they are: where that differs, both count. */
+function runWords(call: Call, words: readonly string[]): Stream {
+  if (words.some((word) => /\s/.test(word))) call.scene.call(words, apart(call), call.what);
+  return runText(call, words.join(" "));
 }
 
 /** `hyperfine --prepare x y`: a command each, and those that are run around it. */
@@ -73,7 +84,7 @@ function runBenchmark(call: Call): Stream {
   const around = ["s", "setup", "p", "prepare", "C", "conclude", "c", "cleanup"];
   const { rest, values } = readOptions(call.args, [..."wrmMn", "warmup", "runs", "min-runs", "max-runs", ...around]);
   const texts = [...around.flatMap((key) => values.get(key) ?? []), ...rest];
-  return runText({ ...call, state: fork(call.state) }, texts.join("\n"));
+  return runText(apart(call), texts.join("\n"));
 }
 
 const makefiles = ["GNUmakefile", "makefile", "Makefile"];
@@ -113,7 +124,7 @@ function runManaged(call: Call): Stream | undefined {
   const at = word === undefined ? -1 : args.indexOf(word);
   if (at === -1) return undefined;
   const { rest } = readOptions(args.slice(at + 1), ["n", "name", "p", "prefix", "with", "python"], true);
-  return rest.length === 0 ? undefined : call.scene.call(rest, call, call.what);
+  return rest.length === 0 ? undefined : call.scene.call(rest, apart(call), call.what);
 }
 
 const managed: Readonly<Record<string, string>> = {
@@ -199,7 +210,8 @@ function runInner(call: Call, { valued, skip }: Plain): Stream {
   const argv = skip === 0 ? words : readOptions(words, valued, true).rest;
   const at = argv.findIndex((arg) => !/^\w+=/.test(arg));
   const isDirect = call.program === "command" || call.program === "builtin";
-  return at === -1 ? emptyStream : call.scene.call(argv.slice(at), { ...call, isDirect }, call.what);
+  const run = isDirect || call.program === "exec" || call.program === "time" ? call : apart(call);
+  return at === -1 ? emptyStream : call.scene.call(argv.slice(at), { ...run, isDirect }, call.what);
 }
 
 /** How many words stand before the other program. */
@@ -230,6 +242,7 @@ function runEnv(call: Call): Stream {
 /** What comes in is put behind the command, or where its mark stands. */
 function runEach(call: Call): Stream {
   const { program, args, stdin } = call;
+  const run = apart(call);
   const valued = [..."IiLnPsEdaj", "replace", "max-args", "max-procs", "delimiter", "arg-file", "jobs"];
   const { rest, values, flags } = readOptions(args, program === "xargs" ? valued : ["j", "jobs", "I", "a"], true);
   const given = rest.indexOf(":::");
@@ -241,15 +254,15 @@ function runEach(call: Call): Stream {
   const mark = values.get("I")?.[0] ?? values.get("replace")?.[0] ?? (program === "parallel" ? "{}" : undefined);
   const whole = given === -1 ? comesIn : items;
   // Each line is a command.
-  if (command.length === 0) return program === "parallel" ? runText(call, whole.join("\n")) : { items, unseen: false };
+  if (command.length === 0) return program === "parallel" ? runText(run, whole.join("\n")) : { items, unseen: false };
   const isPlaced = mark !== undefined && command.some((arg) => arg.includes(mark));
   const put = (item: string) => command.map((arg) => (mark === undefined ? arg : arg.replaceAll(mark, item)));
   const each = isPlaced ? whole.map(put) : [[...command, ...items]];
   let stream: Stream = emptyStream;
   for (const argv of each) {
-    stream = call.scene.call(argv, call, call.what);
+    stream = call.scene.call(argv, run, call.what);
     // What stands there is a text for a shell, into which an item goes as one word.
-    if (program === "parallel") stream = runText(call, argv.join(" "));
+    if (program === "parallel") stream = runText(run, argv.join(" "));
   }
   return { ...stream, text: undefined };
 }
@@ -269,7 +282,7 @@ function runFind(call: Call): Stream | undefined {
     for (const item of found)
       scene.call(
         fd.map((word) => word.replaceAll("{}", item)),
-        call,
+        apart(call),
         what,
       );
   }
@@ -304,11 +317,11 @@ function runGivenText(call: Call): Stream {
   const { args, program } = call;
   const { values, rest, flags } = readOptions(args, ["c", "command", "s", "u", "g", "w", "E"], program === "flock");
   // `flock file -c text`: it stands behind the file.
-  if (program === "flock" && rest[1] === "-c") return runText({ ...call, state: fork(call.state) }, rest[2] ?? "");
+  if (program === "flock" && rest[1] === "-c") return runText(apart(call), rest[2] ?? "");
   const text = [...(values.get("c") ?? []), ...(values.get("command") ?? [])].join("\n");
-  if (text !== "") return runText({ ...call, state: fork(call.state) }, text);
+  if (text !== "") return runText(apart(call), text);
   const isRunner = program === "flock" || (program === "runuser" && flags.has("u"));
   return isRunner && rest.length > 1
-    ? call.scene.call(rest.slice(program === "flock" ? 1 : 0), call, call.what)
+    ? call.scene.call(rest.slice(program === "flock" ? 1 : 0), apart(call), call.what)
     : emptyStream;
 }
