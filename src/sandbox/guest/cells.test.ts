@@ -44,24 +44,16 @@ test("a cell that does not listen to interrupts leaves one that does to the next
 test("variables of one cell are as they were before for the next, whatever they were [X1]", async (t) => {
   const { run } = await guestWith(t, { env: { GIVEN: "before" } });
   const code = "import os\n[os.environ.get(name) for name in ('GIVEN', 'OWN')]";
-  const changed = `${code[0]}mport os\nos.environ['OWN'] += '!'\nprint(os.environ['GIVEN'], os.environ['OWN'])`;
+  const changed = "import os\nos.environ['OWN'] += '!'\nprint(os.environ['GIVEN'], os.environ['OWN'])";
   assert.deepEqual(await run(changed, { env: { GIVEN: "now", OWN: "own" } }), done({ stdout: "now own!\n" }));
   assert.deepEqual(await run(code), done({ results: ["text ['before', None]"] }));
 });
 
-test("a variable that no process can have is told, and the agent's Python goes on [X1]", async (t) => {
-  const { run } = await guestWith(t);
-  await run("x = 1");
-  const refused = await run("x", { env: { A: "a\0b" } });
-  assert.deepEqual(refused, { ...done({ stderr: "sandbox: embedded null byte\n" }), end: "done 126" });
-  assert.deepEqual(await run("x"), done({ results: ["text 1"] }));
-});
-
 test("a cell that closes its error output and fails costs nobody the agent's Python, and the next one's errors are told [X1]", async (t) => {
   const { run } = await guestWith(t);
-  for (const close of ["sys.stderr.close()", "sys.stderr.detach()"]) {
+  for (const close of ["sys.stderr.close()", "sys.stderr.detach()", "os.close(2)"]) {
     for (const fail of ["1 / 0", "sys.exit('stop')"])
-      assert.deepEqual(await run(`import sys\nx = 1\n${close}\n${fail}`), { ...done({}), end: "done 1" });
+      assert.deepEqual(await run(`import os, sys\nx = 1\n${close}\n${fail}`), { ...done({}), end: "done 1" });
     const next = await run("x / 0");
     assert.deepEqual([next.end, next.stderr.endsWith("ZeroDivisionError: division by zero\n")], ["done 1", true]);
   }

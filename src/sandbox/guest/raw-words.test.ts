@@ -43,8 +43,8 @@ function hostOf(t: TestContext) {
     ...{ type: "hello", nonce: "n", workspace, folders: [], javascript: null, env: {}, outputBytesMax: 1000 },
     ...{ fileBytesMax: 1_000_000, memoryBytes: null, processesMax: null },
   };
-  const exec = (id: string, language: string, code: string) =>
-    say({ type: "exec", id, language, agent: "a", folder: "", env: {} }, code);
+  const exec = (id: string, language: string, code: string, env: object = {}) =>
+    say({ type: "exec", id, language, agent: "a", folder: "", env }, code);
   return { ...supervisor, say, told, hello, exec, heard };
 }
 
@@ -97,6 +97,18 @@ test("an agent's Python that is busy takes no second cell, and finishes its firs
   exec("go", "bash", "touch go");
   assert.deepEqual((await told("out", { id: "one" })).text, "finished\n");
   assert.equal((await told("exited", { id: "one" })).code, 0);
+});
+
+test("a variable that no process can have is told, and costs nobody the agent's Python [X1]", async (t) => {
+  const { say, told, hello, exec } = hostOf(t);
+  say(hello);
+  exec("one", "python", "x = 1");
+  await told("exited", { id: "one" });
+  exec("two", "python", "x", { A: "a\0b" });
+  const { code } = await told("exited", { id: "two" });
+  assert.deepEqual([code, (await told("out", { id: "two" })).text], [126, "sandbox: embedded null byte\n"]);
+  exec("three", "python", "x");
+  assert.equal((await told("result", { id: "three" })).text, "1");
 });
 
 test("words about an execution that never was, or is over, do nothing, and what follows is heard [X1]", async (t) => {
