@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonSays } from "./python-says.testing.ts";
 
-// What a guest carries over its standard input and output. The test plays the host, and the supervisor behind the links.
+// What a guest carries over its standard input and output. The test plays the host, and who is behind the links.
 
 const played = `
 import selectors, socket, struct, stdio

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
+import { allOf, bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
 import type { Execution } from "../provider.ts";
 import { connectGuest, type GuestSettings } from "./connection.ts";
 
@@ -110,8 +110,8 @@ test("an event of any kind asks for a handler, and one that takes too much is to
   const { stderr, end } = await run("def handler(a, b): return 1", { event: '{"a":1}' });
   assert.equal(end, "done 1");
   assert.match(stderr, /TypeError: handler\(\) missing 1 required positional argument: 'b'\n$/);
-  for (const event of ["[1]", '{"a":1}'])
-    assert.deepEqual(await run("handler = max", { event }), done({ results: [event === "[1]" ? "json 1" : 'json "a"'] }));
+  for (const [event, json] of Object.entries({ "[1]": "1", '{"a":1}': '"a"' }))
+    assert.deepEqual(await run("handler = max", { event }), done({ results: [`json ${json}`] }));
 });
 
 test("what a Python said before it ended is heard to the end, also when a child of it lives on [X1]", async (t) => {
@@ -127,6 +127,40 @@ test("what a Python said before it ended is heard to the end, also when a child 
   const left = await run(`${many.replace("TOKEN", "2")}\n${child}\nos._exit(8)`);
   assert.deepEqual(left, { ...done({ results: expected }), end: "lost 8" });
   assert.equal(await endTurn(), 1);
+});
+
+test("a cell finds a Python of its own: its name, no arguments, and what it said without an end of line [X1]", async (t) => {
+  const { run } = await guestWith(t);
+  const code = "import sys\n(sys.argv, __name__, vars(sys.modules['__main__']) is globals())";
+  assert.deepEqual(await run(code), done({ results: ["text ([''], '__main__', True)"] }));
+  assert.deepEqual(await run("print('a', end=''); sys.stderr.write('b') and None"), done({ stdout: "a", stderr: "b" }));
+  assert.deepEqual(await run("sys.stdin.close()"), done({}));
+  assert.deepEqual(await run("sys.stdin.read()"), done({ results: ["text ''"] }));
+});
+
+test("a cell used what it used, and not what those before it did [X1]", async (t) => {
+  const { metricsOf } = await guestWith(t);
+  const busy = await metricsOf("import time\nwhile time.process_time() < 1: pass");
+  const idle = await metricsOf("1");
+  assert.ok(busy.cpuMs >= 500 && idle.cpuMs < busy.cpuMs / 2, `${busy.cpuMs} ${idle.cpuMs}`);
+});
+
+test("what is interrupted says where it was, and nothing of ours [X1]", async (t) => {
+  const { run, interrupt, workspace } = await guestWith(t);
+  const wait = "import time\nopen('begun', 'w').close()\ntime.sleep(1000)";
+  const cell = run(wait, { id: "cell", timeoutMs: 300_000 });
+  while (!readdirSync(workspace).includes("begun")) await run("true", { language: "bash" });
+  interrupt("cell");
+  assert.match((await cell).stderr, /^Traceback \(most recent call last\):\n {2}File "<cell 1>", line 3/);
+});
+
+test("a handler in JavaScript that gives nothing gives null, and one that fails is an error [X1]", async (t) => {
+  const { run } = await guestWith(t);
+  const script = (code: string, event: string) => run(code, { language: "javascript", event });
+  assert.deepEqual(await script("const handler = () => undefined", "{}"), done({ results: ["json null"] }));
+  assert.deepEqual(await script("console.log(1)", '{"conversation_id":"c"}'), done({ stdout: "1\n" }));
+  const failed = await script("const handler = async () => { throw new Error('no') }", '{"a":1}');
+  assert.deepEqual([failed.results, failed.end, /Error: no\n/.test(failed.stderr)], [[], "done 1", true]);
 });
 
 type Run = (code: string, wanted?: Partial<Execution>) => Promise<Outcome>;
@@ -148,8 +182,15 @@ function prepared(t: TestContext) {
     const execution = { id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 30_000, ...wanted } as const;
     return outcomeOf(connected().run(execution));
   };
+  const metricsOf = async (code: string) => {
+    const execution = { id: "m", language: "python", code, agent: "a", timeoutMs: 30_000 } as const;
+    const end = (await allOf(connected().run(execution))).at(-1);
+    assert(end?.kind === "exited" && end.code === 0);
+    return end.metrics;
+  };
   const interrupt = (id: string) => connected().interrupt(id);
-  return { workspace: supervisor.workspace, connect, run, interrupt, endTurn: () => connected().endTurn() };
+  const endTurn = () => connected().endTurn();
+  return { workspace: supervisor.workspace, connect, run, metricsOf, interrupt, endTurn };
 }
 
 async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) {

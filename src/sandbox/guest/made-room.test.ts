@@ -2,19 +2,13 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import {
-  bareSupervisor,
-  guestSettings,
-  type Outcome,
-  outcomeOf,
-  python,
-} from "../../../test/world/bare-supervisor.ts";
+import { bareSupervisor, guestSettings, type Outcome, outcomeOf, python } from "../../../test/world/bare-supervisor.ts";
 import { folderWith } from "../../../test/world/folder.ts";
 import type { Execution } from "../provider.ts";
 import { connectGuest } from "./connection.ts";
 
-// A guest whose number of processes is reached as long as the one lives that the file `left` names. With a file `holding`
-// that one stays to be seen when it has ended, as one does whose parent has not asked yet.
+// A guest whose number of processes is reached as long as the one lives that the file `left` names. With a file
+// `holding` that one stays to be seen when it has ended, as one does whose parent has not asked yet.
 
 const full = `
 import errno, os, runpy, sys

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
 import type { Execution } from "../provider.ts";
@@ -32,7 +33,8 @@ child.wait()`;
 
 test("of programs that were left running the last thirty-two can go on to speak [X1][X4]", async (t) => {
   const { run, workspace } = await guestWith(t);
-  const talk = (number: number) => `(trap "" PIPE; while echo; do sleep 0.02; done 2> /dev/null; : > ended-${number}) &`;
+  const talk = (number: number) =>
+    `(trap "" PIPE; while echo; do sleep 0.02; done 2> /dev/null; : > ended-${number}) &`;
   const ended = () => readdirSync(workspace).filter((name) => name.startsWith("ended-"));
   await run(talk(0));
   await Promise.all(Array.from({ length: 31 }, (_, index) => run(talk(index + 1))));
@@ -74,6 +76,22 @@ test("a program has the variables of its guest, and of its call above them, and 
   const node = await run("console.log(process.env.OWN, process.cwd())", { language: "javascript", ...wanted });
   assert.deepEqual(node, done({ stdout: `call ${workspace}/deep\n` }));
   assert.deepEqual(await run('echo "$OWN $HOME"'), done({ stdout: ` ${workspace}\n` }));
+});
+
+test("a program meets a closed pipe as in any shell: it ends, and says nothing [X1]", async (t) => {
+  const { run } = await guestWith(t);
+  assert.deepEqual(await run('yes | head -n 1; echo "${PIPESTATUS[*]}"'), done({ stdout: "y\n141 0\n" }));
+});
+
+test("what a program put out of its own sight is killed with it, also without its parent [X1]", async (t) => {
+  const { guest, run, workspace } = await guestWith(t);
+  const running = run("(sleep 1000 > /dev/null 2>&1 & echo $! > left.new; mv left.new left); exec sleep 1000", { id: "e" });
+  while (!readdirSync(workspace).includes("left")) await guest.ping();
+  const left = readFileSync(join(workspace, "left"), "utf8").trim();
+  guest.kill("e");
+  assert.equal((await running).end, "killed SIGKILL");
+  // Asked for until it is so: the kernel may take a moment for it.
+  while (existsSync(`/proc/${left}`)) await guest.ping();
 });
 
 async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) {

@@ -18,7 +18,8 @@ const host = {
   ...{ calls: new Uint8Array([7]), hasNode: true, startTimeoutMs: 1000, clock: endlessClock },
   ids: { uuid: () => "u", hex: (characters: number) => "ab".repeat(characters / 2) },
 };
-const own = { script: "enter", likeness: "device", isLimited: { memory: true, pids: true }, oomKills: () => 0 } as const;
+const isLimited = { memory: true, pids: true };
+const own = { script: "enter", likeness: "device", isLimited, oomKills: () => 0 } as const;
 
 type Changes = {
   readonly wanted?: Partial<GuestWanted>;
@@ -46,8 +47,10 @@ async function greeted(changes: Changes, marks: readonly string[] = ["1:2", "1:3
 
 test("a guest in a container is started as its supervisor, and hears where it is and what its programs have [X1][X4]", async () => {
   const { program, hello, fault } = await greeted({});
-  assert.deepEqual(program.command.slice(0, 4), ["/bin/sh", "-c", "enter", "sandbox"]);
-  assert.deepEqual(program.command.slice(4), ["/usr/bin/python3", "-I", "-S", "/run/agentyard/guest/supervisor.py", "stdio"]);
+  assert.deepEqual(program.command, [
+    ...["/bin/sh", "-c", "enter", "sandbox", "/usr/bin/python3", "-I", "-S"],
+    ...["/run/agentyard/guest/supervisor.py", "stdio"],
+  ]);
   assert.deepEqual(program.files["guest/calls.bpf"], new Uint8Array([7]));
   const { workspace: inside, folders, javascript, memoryBytes, processesMax, env } = hello;
   assert.deepEqual(
