@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
+import { systemClock } from "../../base/clock.ts";
 import type { Execution } from "../provider.ts";
 import { connectGuest, type GuestSettings } from "./connection.ts";
 
@@ -85,13 +86,15 @@ test("a program meets a closed pipe as in any shell: it ends, and says nothing [
 
 test("what a program put out of its own sight is killed with it, also without its parent [X1]", async (t) => {
   const { guest, run, workspace } = await guestWith(t);
-  const running = run("(sleep 1000 > /dev/null 2>&1 & echo $! > left.new; mv left.new left); exec sleep 1000", { id: "e" });
+  const orphan = "(sleep 1000 > /dev/null 2>&1 & echo $! > left.new); mv left.new left; exec sleep 1000";
+  const running = run(orphan, { id: "e", timeoutMs: 300_000 });
   while (!readdirSync(workspace).includes("left")) await guest.ping();
   const left = readFileSync(join(workspace, "left"), "utf8").trim();
   guest.kill("e");
   assert.equal((await running).end, "killed SIGKILL");
   // Asked for until it is so: the kernel may take a moment for it.
-  while (existsSync(`/proc/${left}`)) await guest.ping();
+  while (existsSync(`/proc/${left}`)) await systemClock.wait(5);
+  assert.equal(guest.isOpen(), true);
 });
 
 async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) {
