@@ -66,7 +66,8 @@ test("what a group of the new kind has used is read where that has it [X4]", (t)
     "cpu.stat": "usage_usec 2500000\nuser_usec 1\nsystem_usec 2\n",
     "cgroup.procs": "9\n",
   });
-  const counts = countsOf(new Map((["memory", "pids", "cpu"] as const).map((name) => [name, { folder, version: 2 }])));
+  const place = { folder, version: 2 } as const;
+  const counts = countsOf(new Map((["memory", "pids", "cpu"] as const).map((name) => [name, place] as const)));
   assert.deepEqual(
     [counts.oomKills(), counts.usage(), counts.processes()],
     [2, { memoryBytes: 4096, processes: 3, cpuMs: 2500 }, [9]],

@@ -13,7 +13,7 @@ sys.path.insert(0, ${JSON.stringify(import.meta.dirname)})
 heard_at = os.dup(1)
 def say(value): os.write(heard_at, json.dumps(value).encode())
 `;
-  const options = { timeout: programTimeoutMs, killSignal: "SIGKILL" } as const;
+  const options = { encoding: "utf8", timeout: programTimeoutMs, killSignal: "SIGKILL" } as const;
   const { stdout } = await promisify(execFile)(python, ["-I", "-S", "-c", begin + code], options);
   return JSON.parse(stdout);
 }

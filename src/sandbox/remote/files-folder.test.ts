@@ -36,7 +36,7 @@ test("a token is seen by who sees the same files, is readable for its maker alon
 });
 
 test("a host tells only of the token at its own place, and of none that has other words or lies behind a link [W5][Q1]", (t) => {
-  const tokens = ["secret", ".sandbox-hosts/a", ".sandbox-hosts/a/b"].map((name) => [`${name}/token`, "text"]);
+  const tokens = ["secret", ".sandbox-hosts/a", ".sandbox-hosts/a/b"].map((name) => [`${name}/token`, "text"] as const);
   const root = folderWith(t, Object.fromEntries(tokens));
   symlinkSync("../secret", join(root, ".sandbox-hosts/link"));
   const found = (path: readonly string[], text = "text") => {
