@@ -158,6 +158,17 @@ test("what is interrupted says where it was, and nothing of ours [X1]", async (t
   assert.match((await cell).stderr, /^Traceback \(most recent call last\):\n {2}File "<cell 1>", line 3/);
 });
 
+test("a cell that is interrupted before its Python comes to it never goes on [X1]", async (t) => {
+  const { run, interrupt } = await guestWith(t);
+  const pid = (await run("import os\nos.getpid()")).results[0]?.replace("text ", "");
+  const tell = (signal: string) => run(`kill -${signal} ${pid}`, { language: "bash" });
+  await tell("STOP");
+  const cell = run("while True: pass", { id: "cell", timeoutMs: 300_000 });
+  interrupt("cell");
+  await tell("CONT");
+  assert.equal((await cell).end, "cancelled 130");
+});
+
 test("a handler in JavaScript that gives nothing gives null, and one that fails is an error [X1]", async (t) => {
   const { run } = await guestWith(t);
   const script = (code: string, event: string) => run(code, { language: "javascript", event });
