@@ -149,6 +149,18 @@ test("a cell used what it used, and not what those before it did [X1]", async (t
   assert.ok(busy.cpuMs >= 500 && idle.cpuMs < busy.cpuMs / 2, `${busy.cpuMs} ${idle.cpuMs}`);
 });
 
+test("what a cell had in memory counts for it, also where an earlier one took it [X1]", async (t) => {
+  const { metricsOf } = await guestWith(t);
+  await metricsOf("x = bytearray(60_000_000)");
+  const next = await metricsOf("1");
+  const freed = await metricsOf("del x");
+  const last = await metricsOf("2");
+  assert.deepEqual(
+    [next, freed, last].map(({ memoryPeakBytes }) => memoryPeakBytes > 60_000_000),
+    [true, true, false],
+  );
+});
+
 test("what is interrupted says where it was, and nothing of ours [X1]", async (t) => {
   const { run, interrupt, workspace } = await guestWith(t);
   const wait = "import time\nopen('begun', 'w').close()\ntime.sleep(1000)";

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
@@ -97,6 +99,29 @@ test("what a program put out of its own sight is killed with it, also without it
   assert.equal(guest.isOpen(), true);
 });
 
+test("what a program said last is heard, also by a host that reads nothing until long after its end [X1]", async (t) => {
+  const limits = { outputBytesMax: 1e9, fileBytesMax: 1e9 };
+  const { run, workspace, socket } = await guestWith(t, { limits });
+  const [said, passed] = [join(workspace, "said"), join(workspace, "passed")];
+  execFileSync("mkfifo", [said, passed]);
+  await run("1", { language: "python" });
+  socket.pause();
+  // Writes until nobody has taken anything for a while, then says how much it was.
+  const writer = [
+    "import os, select",
+    "os.set_blocking(1, False)",
+    "count = 0",
+    "while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)",
+    "open('said', 'w').write(str(count))",
+  ].join("\n");
+  const written = run(writer, { language: "python" });
+  const count = Number(await readFile(said, "utf8"));
+  const later = run("sleep 0.5; echo > passed");
+  await readFile(passed);
+  socket.resume();
+  assert.deepEqual([(await written).stdout.length, (await later).end], [count, "done 0"]);
+});
+
 async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) {
   const { socket, workspace, said } = bareSupervisor(t);
   const connected = await connectGuest(socket, { ...guestSettings(workspace), ...settings });
@@ -107,7 +132,7 @@ async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) 
     count += 1;
     return outcomeOf(guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted }));
   };
-  return { guest, run, workspace };
+  return { guest, run, workspace, socket };
 }
 
 function done(said: Partial<Outcome>): Outcome {
