@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { brokenWalls, type GuestFacts } from "./canary.ts";
+import { brokenWalls, factsIn, type GuestFacts, readCanary } from "./canary.ts";
 
 test("a guest that can do one thing too many is no sandbox [X3]", () => {
   const found: GuestFacts = {
@@ -39,4 +40,17 @@ test("a guest that can do one thing too many is no sandbox [X3]", () => {
       [["no_userns", 'noNewPrivs "0", writable ["/usr"], interfaces ["lo","eth0"], routes 1, canSeeFirst true']],
     ],
   );
+});
+
+test("of who looks around from inside one line is heard, however it comes, and no more than that has [X3][X4]", async () => {
+  const control = new PassThrough();
+  const heard = readCanary(control);
+  for (const piece of ['{"a":', "1}", "\n"]) control.write(piece);
+  assert.equal(await heard, '{"a":1}\n');
+  const endless = new PassThrough({ highWaterMark: 1e6 });
+  const cut = readCanary(endless);
+  endless.write("x".repeat(64 * 1024));
+  endless.write("x");
+  assert.equal((await cut).length, 64 * 1024 + 1);
+  assert.equal(factsIn("y".repeat(300)), `the canary said: ${"y".repeat(200)}`);
 });

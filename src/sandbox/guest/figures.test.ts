@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bareSupervisor, guestSettings, type Outcome, outcomeOf, python } from "../../../test/world/bare-supervisor.ts";
@@ -142,6 +142,72 @@ test("a Chinese font helps out behind whatever font was chosen [X6]", async (t) 
   const { run } = await guestWithFigures(t);
   const code = "import matplotlib.font_manager as fonts\nfonts.fontManager._find_fonts_by_props('SimHei')";
   assert.deepEqual((await run(code)).results, ["text ['SimHei.ttf', 'WenQuanYi Micro Hei.ttc']"]);
+});
+
+test("a Chinese font is the best of those that are there, and where there is none fonts are as they were [X6]", async (t) => {
+  const some = '"SimHei", "Noto Sans CJK JP", "DejaVu Sans"';
+  const code =
+    "import logging, matplotlib.font_manager as fonts\n(fonts.fontManager._find_fonts_by_props('A'), logging.getLogger('matplotlib.font_manager').level)";
+  const found: unknown[] = [];
+  for (const names of [some, '"DejaVu Sans"']) {
+    const listed = `fontManager.ttflist = [type("Entry", (), {"name": name}) for name in (${names},)]`;
+    const fonts = standIn["font_manager.py"].replace("fontManager.ttflist = [Entry]", listed);
+    const { run } = await guestWithFigures(t, { ...standIn, "font_manager.py": fonts });
+    found.push(...(await run(code)).results);
+  }
+  assert.deepEqual(found, ["text (['A.ttf', 'Noto Sans CJK JP.ttc'], 40)", "text (['A.ttf'], 0)"]);
+});
+
+test("of more figures than one call may name all are saved and fifty named; the next call names its own [X6][X4]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  const many = "import matplotlib.pyplot as plt\nfor n in range(51):\n    plt.figure(); plt.title(str(n))";
+  const names = Array.from({ length: 50 }, (_, index) => `outputs/figure-${index + 1}.png`);
+  assert.deepEqual(await run(many), named(...names));
+  assert.equal(Object.keys(figures()).length, 51);
+  assert.deepEqual(await run("plt.title('next')"), named("outputs/figure-52.png"));
+});
+
+test("a call that failed keeps no figure of the next one from being named, and leaves no change behind [X6]", async (t) => {
+  const { run, figures } = await guestWithFigures(t);
+  await run("import matplotlib.pyplot as plt\nfigure = plt.figure(); plt.title('early')");
+  const own = "plt.title('own'); plt.savefig('outputs/own.png')";
+  assert.equal((await run(`${own}; 1 / 0`)).end, "done 1");
+  assert.deepEqual(await run(own), named("outputs/own.png"));
+  assert.equal((await run("figure.title, figure.stale = 'half', True; 1 / 0")).end, "done 1");
+  assert.deepEqual(await run("pass"), named());
+  assert.deepEqual(figures(), { "figure-1.png": "early", "own.png": "own" });
+});
+
+test("a figure lands in outputs also where that folder is new, or where it was saved beside the workspace [X6]", async (t) => {
+  const { run, figures, supervisor } = await guestWithFigures(t);
+  rmSync(join(supervisor.workspace, "outputs"), { recursive: true });
+  const beside = `${supervisor.workspace}-beside.png`;
+  t.after(() => rmSync(beside));
+  const code = `import matplotlib.pyplot as plt\nplt.title('one'); plt.savefig('${beside}')`;
+  assert.deepEqual(await run(code), named("outputs/figure-1.png"));
+  assert.deepEqual([figures(), readFileSync(beside, "utf8")], [{ "figure-1.png": "one" }, "one"]);
+});
+
+test("what went wrong with a figure is told with the user's own lines, also as the cause of something else [X6]", async (t) => {
+  const { run, supervisor } = await guestWithFigures(t);
+  const code = `
+import builtins, matplotlib.pyplot as plt
+def several(error): return getattr(builtins, "ExceptionGroup", lambda _, errors: errors[0])("several", [error])
+try:
+    plt.title("broken"); plt.savefig("outputs/x.png")
+except ValueError as error:
+    try:
+        raise several(error)
+    except Exception:
+        raise KeyError("told")`;
+  const { end, stderr } = await run(code);
+  const files = [...stderr.matchAll(/File "(.*?)"/g)].map(([, file]) => file);
+  const folder = join(supervisor.workspace, "matplotlib");
+  assert.deepEqual(
+    [end, [...new Set(files)].sort()],
+    ["done 1", [`${folder}/figure.py`, `${folder}/pyplot.py`, "<cell 1>"]],
+  );
+  assert.match(stderr, /cannot be drawn[\s\S]*another exception occurred[\s\S]*KeyError: 'told'\n$/);
 });
 
 const hasMatplotlib = spawnSync(python, ["-I", "-c", "import matplotlib"]).status === 0;

@@ -33,7 +33,7 @@ FAILED = 1
 CANNOT_START = 126
 INTERRUPTED = 130
 OWN_FILES = (__file__, figures.__file__)
-OWN_MODULES = "channel execution figures forward kernel outputs parts processes timers".split()
+OWN_MODULES = "channel execution figures forward kernel outputs parts processes stdio timers".split()
 
 
 def serve(link_fd, workspace):
@@ -239,7 +239,7 @@ class Kernel:
         """As `python` itself does it."""
         if code is None or isinstance(code, int):
             return (code or 0) & 0xFF
-        self.stderr.write(f"{code}\n")
+        self.complain(f"{code}\n")
         return FAILED
 
     def show(self, error):
@@ -247,12 +247,18 @@ class Kernel:
         try:
             story = traceback.TracebackException(type(error), error, error.__traceback__)
             hide_own_frames(story)
-            self.stderr.write("".join(story.format()))
+            self.complain("".join(story.format()))
             if isinstance(error, OSError) and error.errno == errno.EFBIG:
                 limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-                self.stderr.write(f"sandbox: a file can have no more than {limit} bytes\n")
+                self.complain(f"sandbox: a file can have no more than {limit} bytes\n")
         except Exception:
-            self.stderr.write(f"{type(error).__name__}\n")
+            self.complain(f"{type(error).__name__}\n")
+
+    def complain(self, text):
+        try:
+            self.stderr.write(text)
+        except (OSError, ValueError):
+            pass  # Closed by the cell, which is no reason to lose all that the agent's Python knows.
 
     def flush(self):
         for stream in (sys.stdout, sys.stderr, self.stdout, self.stderr):

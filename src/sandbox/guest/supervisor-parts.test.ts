@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { test } from "node:test";
+import { pythonSays } from "./python-says.testing.ts";
+
+// Parts of the supervisor on their own, in a plain Python, at moments that a whole guest comes to by chance only.
+
+test("what is due at the same moment is done in the order it was asked for, and what was called off is not [X1]", async () => {
+  const found = await pythonSays(`
+import timers
+now = 100.0
+timers.time.monotonic = lambda: now
+waiting, done = timers.Timers(), []
+none = waiting.seconds_left()
+for name in "abc": waiting.after(2, lambda name=name: done.append(name))
+called_off = waiting.after(1, lambda: done.append("called off"))
+first = waiting.seconds_left()
+timers.forget(called_off)
+second = waiting.seconds_left()
+now = 101.5
+waiting.act()
+early = [*done]
+now = 102.0
+waiting.after(-1, lambda: waiting.after(0, lambda: done.append("of it")))
+late = waiting.seconds_left()
+waiting.act()
+say([none, first, second, early, late, done, waiting.seconds_left()])
+`);
+  assert.deepEqual(found, [null, 1, 2, [], 0, ["a", "b", "c", "of it"], null]);
+});
+
+test("a long frame to the host goes out in as many pieces as it takes, and its owner hears of it once [X1][X4]", async () => {
+  const found = await pythonSays(`
+import socket, struct, channel
+ours, theirs = socket.socketpair()
+for end in (ours, theirs): end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+wanted = []
+sending = channel.Channel(ours, wanted.append)
+class Owner:
+    queued, told = 0, []
+    def sent(self, count): self.told.append(count); self.queued -= count
+owner = Owner()
+sending.send({"n": 0}, is_later=True)
+try: later = len(theirs.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK))
+except BlockingIOError: later = None
+for n in range(1, 21): sending.send({"n": n}, b"x" * 60_000, owner)
+queued, heard = owner.queued, bytearray()
+theirs.setblocking(False)
+while sending.waiting:
+    try: heard += theirs.recv(65536)
+    except BlockingIOError: sending.flush()
+ours.shutdown(socket.SHUT_WR)
+while piece := theirs.recv(65536): heard += piece
+numbers, at = [], 0
+while at < len(heard):
+    head, body = struct.unpack_from(">II", heard, at)
+    numbers.append(json.loads(heard[at + 8 : at + 8 + head])["n"])
+    at += 8 + head + body
+say([later, numbers, queued > 19 * 60_000, owner.queued, len(owner.told), wanted])
+`);
+  const numbers = Array.from({ length: 21 }, (_, number) => number);
+  assert.deepEqual(found, [null, numbers, true, 0, 20, [true, false]]);
+});
+
+test("an interrupt that comes before its cell runs ends that cell and no other, and loses nothing else [X1]", async () => {
+  const found = await pythonSays(`
+import socket, struct, kernel
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+null = os.open(os.devnull, os.O_RDWR)
+def tell(message, text=b"", fds=()):
+    socket.send_fds(ours, [json.dumps(message).encode() + b"\\0" + text], fds)
+def cell(token, code):
+    job = {"token": token, "folder": "/", "env": {}, "files": ["stdout", "stderr"], "texts": [["code", len(code)]]}
+    tell(job, code, [null, null])
+cell(1, b"while True: pass")
+tell({"modules": ["fractions"]})
+tell({"interrupt": 1})
+cell(2, b"import sys; 'fractions' in sys.modules")
+tell({"interrupt": 1})
+cell(3, b"3")
+pid = os.fork()
+if pid == 0:
+    ours.close()
+    kernel.serve(theirs.detach(), "/")
+theirs.close()
+said = []
+while [kind for kind, *_ in said].count("D") < 3:
+    message = ours.recv(65536)
+    if message[:1] == b"D": said.append(["D", *struct.unpack_from(">IB", message, 1)])
+    else: said.append(["R", struct.unpack_from(">I", message, 1)[0], message[7:].decode()])
+ours.close()
+say([said, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])])
+`);
+  const said = [
+    ["D", 1, 130],
+    ["R", 2, "True"],
+    ["D", 2, 0],
+    ["R", 3, "3"],
+    ["D", 3, 0],
+  ];
+  assert.deepEqual(found, [said, 0]);
+});
+
+test("what all programs of a guest use is what each of them has, and how many they are [X4]", async () => {
+  const found = await pythonSays(`
+import resource, signal, subprocess, processes
+work = "sum(range(9_000_000)); print(flush=True); import signal; signal.pause()"
+busy = subprocess.Popen([sys.executable, "-I", "-S", "-c", work], stdout=subprocess.PIPE)
+still = subprocess.Popen(["sleep", "1000"])
+busy.stdout.readline()
+everybody = processes._living()
+known = [busy.pid in everybody, everybody[still.pid] == (os.getpid(), os.getsid(0))]
+processes._living = lambda: {busy.pid: everybody[busy.pid], still.pid: everybody[still.pid]}
+used = processes.usage_of_all()
+pages = sum(int(open(f"/proc/{child.pid}/statm").read().split()[1]) for child in (busy, still))
+processes.kill_with(still.pid)
+still.wait()
+busy.kill()
+busy.wait()
+processes._living = lambda: {}
+over = processes.usage_of_all()
+spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+of_children = int((spent.ru_utime + spent.ru_stime) * 1000)
+is_memory = abs(used["memoryBytes"] - pages * resource.getpagesize()) < 1 << 20
+is_over = over == {"processes": 0, "memoryBytes": 0, "cpuMs": of_children}
+say([known, used["processes"], is_memory, used["cpuMs"] >= 50, is_over])
+`);
+  assert.deepEqual(found, [[true, true], 2, true, true, true]);
+});
+
+test("a guest says which folders it sees, and of one that is not there that it does not [S1]", async () => {
+  const found = await pythonSays(`
+import processes
+seen = os.stat("/")
+say([processes.mark_of("/") == f"{seen.st_dev}:{seen.st_ino}", processes.mark_of("/no/such/folder")])
+`);
+  assert.deepEqual(found, [true, null]);
+});
+
+test("a place counts as reached from inside when it answers, also with a refusal, and not otherwise [X5]", async (t) => {
+  const server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  assert(address !== null && typeof address === "object");
+  const found = await pythonSays(`
+import socket
+closed = socket.create_server(("127.0.0.1", 0))
+refused = closed.getsockname()[1]
+closed.close()
+silent = socket.create_server(("127.0.0.1", 0), backlog=0)
+filling = [socket.socket() for _ in range(3)]
+for link in filling:
+    link.setblocking(False)
+    link.connect_ex(silent.getsockname())
+with open(os.path.join(sys.path[0], "canary.py")) as file: source = file.read()
+sys.argv = ["canary.py", "1"]
+looking = {"__file__": "canary.py"}
+exec(source.removesuffix("main()\\n"), looking)
+looking["REACH_MS"] = 600
+places = ["127.0.0.1:${address.port}", f"127.0.0.1:{refused}", f"127.0.0.1:{silent.getsockname()[1]}"]
+say([looking["reached"](places) == sorted(places[:2]), looking["reached"]([])])
+`);
+  assert.deepEqual(found, [true, []]);
+});
