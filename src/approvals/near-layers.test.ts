@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { bash, callOf, inSandbox } from "../../test/world/judging.ts";
 import { judgedFacts, kindsOf } from "../../test/world/judged-commands.ts";
+import { bash, callOf, inSandbox } from "../../test/world/judging.ts";
 import { type CallFacts, type HitlRules, type JudgedCall, openApprovals, type PatternRule } from "./approvals.ts";
 import { codeFindings, scriptsOf } from "./code.ts";
 import { commandBytesMax, commandFindings, withinLimits } from "./commands.ts";

@@ -50,10 +50,7 @@ test("a module is read in its own language, with those that lie beside it [H1]",
 test("where nobody can look, only what this command wrote is a module [H1]", () => {
   compare(commandFindings, [
     ["cd /tmp && python3 -c 'import json'", ""],
-    [
-      "cd /tmp; echo \"import os; os.remove('/workspace/w1/outputs/a')\" > own.py; python3 -c 'import own'",
-      "delete",
-    ],
+    ["cd /tmp; echo \"import os; os.remove('/workspace/w1/outputs/a')\" > own.py; python3 -c 'import own'", "delete"],
     ["python3 -c \"import os; os.chdir('temp')\"; rm a", "delete"],
   ]);
 });

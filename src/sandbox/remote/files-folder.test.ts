@@ -8,7 +8,11 @@ import { findToken, makeToken, markOf, openBelow } from "./files-folder.ts";
 
 function countedIds() {
   let count = 0;
-  return { uuid: () => "u", hex: (characters: number) => `${(count += 1)}`.padStart(characters, "0") };
+  const hex = (characters: number) => {
+    count += 1;
+    return String(count).padStart(characters, "0");
+  };
+  return { uuid: () => "u", hex };
 }
 
 const openIn = (folder: string) => openFiles().filter((path) => path.startsWith(folder));

@@ -34,7 +34,10 @@ async function heardOf(events: readonly ExecutionEvent[], isOpen = () => true): 
 }
 
 test("what is longer than a message goes in pieces, and the last of a result says that it is the last [X1][X4]", async () => {
-  const [output, result] = [{ type: "output", id: "e", stream: "stderr" }, { type: "result", id: "e", kind: "json" }];
+  const [output, result] = [
+    { type: "output", id: "e", stream: "stderr" },
+    { type: "result", id: "e", kind: "json" },
+  ];
   const bytes = (length: number) => Buffer.alloc(length, "1");
   for (const [length, pieces] of [
     [1, [1]],
@@ -58,7 +61,10 @@ test("what is longer than a message goes in pieces, and the last of a result say
 test("how a program began and ended is told with all that is known of it, and nothing besides [X1]", async () => {
   const exited = { kind: "exited", how: "done", code: 0, signal: undefined, metrics } as const;
   let looks = 0;
-  const isOpen = () => (looks += 1) < 4;
+  const isOpen = () => {
+    looks += 1;
+    return looks < 4;
+  };
   const heard = await heardOf(
     [
       { kind: "started" },
