@@ -131,3 +131,9 @@ test("a command that came as a block of Markdown is read without the block [H1]"
     [["rm outputs/a"], ["rm outputs/a"], ["rm outputs/a"]],
   );
 });
+
+judged("a function is read at each call, however often it was called before [H1]", [
+  ['x() { rm -f "$f"; }; f=temp/a; x; f=temp/b; x; f=temp/c; x; f=temp/d; x; f=uploads/a.csv; x', "delete"],
+  ['x() { rm -f "$1"; }; x temp/a; x temp/b; x temp/c; x temp/d; x uploads/a.csv', "delete"],
+  ['say() { echo "$1"; }; rm -rf "$(say temp/a)"; rm -rf "$(say temp/b)"; rm -rf "$(say temp/c)"', ""],
+]);
