@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compare, judgedFacts, linesOf, rowsOf } from "../../test/world/judged-commands.ts";
+import { compare, judgedFacts, kindsOf, linesOf, rowsOf } from "../../test/world/judged-commands.ts";
+import { scriptsOf } from "./code.ts";
 import { commandFindings } from "./commands.ts";
 import { bracesOf } from "./shell/braces.ts";
 import { name } from "./shell/scene.ts";
@@ -137,3 +138,29 @@ judged("a function is read at each call, however often it was called before [H1]
   ['x() { rm -f "$1"; }; x temp/a; x temp/b; x temp/c; x temp/d; x uploads/a.csv', "delete"],
   ['say() { echo "$1"; }; rm -rf "$(say temp/a)"; rm -rf "$(say temp/b)"; rm -rf "$(say temp/c)"', ""],
 ]);
+
+test("a file that is run under another name is judged by what it holds, and asked about where nobody has read it [H1]", () => {
+  const scripts = new Map([
+    ["temp/harm.txt", "rm -r uploads"],
+    ["temp/plain.txt", "ls"],
+    ["run.sh", "ls"],
+  ]);
+  const found = (command: string) => kindsOf(commandFindings(command, { ...judgedFacts, scripts }, nothingListed));
+  assert.deepEqual(
+    ["cp", "mv", "install -m 755"].map((copy) => found(`${copy} temp/harm.txt run.sh; sh run.sh`)),
+    ["delete", "delete", "delete"],
+  );
+  assert.equal(found("cp temp/plain.txt run.sh; sh run.sh"), "");
+  assert.deepEqual(
+    [
+      "cp notes run; sh run",
+      "mv notes.txt run; . ./run",
+      "cp notes.txt run.sh; sh run.sh",
+      "cp notes temp; sh temp/notes",
+    ].map(found),
+    ["run_unseen", "run_unseen", "run_unseen", "run_unseen"],
+  );
+  assert.deepEqual(["cp a.csv temp/b.csv; cat temp/b.csv", "cp -r a temp/a; ls temp/a"].map(found), ["", ""]);
+  const read = scriptsOf({ tool: "run_bash_command", arguments: { command: "cp notes.txt run.sh; cp a.csv b.csv" } });
+  assert.deepEqual(read, ["notes.txt"]);
+});

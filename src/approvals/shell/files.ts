@@ -4,7 +4,7 @@ import { any, type Run, type Scene, type Stream, unknownStream, unreadScript } f
 /** What is longer nobody has read. */
 export const fileCharactersMax = 262_144;
 /** Files that are read to be run, also when no program is named that runs them. */
-const scriptNames = /\.(sh|bash|py|js|mjs|cjs|ts|sql|pl|rb|php|awk)$/;
+export const scriptNames = /\.(sh|bash|py|js|mjs|cjs|ts|sql|pl|rb|php|awk)$/;
 
 /**
  * What a file holds, when the text itself wrote it or somebody read it for us. `unseen`: fetched, decoded, or there and

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { isKeyStore } from "./credentials.ts";
 import { sqlChanges } from "./databases.ts";
-import { fileText, writeFile } from "./files.ts";
+import { fileText, scriptNames, writeFile } from "./files.ts";
 import { readOptions, valuedByRsync } from "./options.ts";
 import { isOfUploads, placesOf } from "./paths.ts";
 import { type Call, type Run, report, streamOf, unknownStream, unseenStream } from "./scene.ts";
@@ -225,9 +225,9 @@ function keepTexts(call: Call): void {
     for (const path of rest) writeFile(call, path, stdin ?? unknownStream, flags.has("a"));
   const [from, to] = rest;
   if (!/^(cp|mv|install)$/.test(program) || from === undefined || to === undefined) return;
-  const file = fileText(call, from);
-  const stream = file === "unseen" ? unseenStream : file === undefined ? undefined : streamOf(file.text);
+  // Under the name of a script it is read as one. What nobody has read is asked about when it is run under its new name.
+  const file = fileText(call, from, scriptNames.test(to));
+  const stream = file === "unseen" || file === undefined ? unseenStream : streamOf(file.text);
   const base = from.slice(from.lastIndexOf("/") + 1);
-  for (const path of stream === undefined ? [] : [to, `${to}/${base}`])
-    writeFile(call, path, stream ?? unknownStream, false);
+  for (const path of [to, `${to}/${base}`]) writeFile(call, path, stream, false);
 }
