@@ -164,3 +164,11 @@ test("a file that is run under another name is judged by what it holds, and aske
   const read = scriptsOf({ tool: "run_bash_command", arguments: { command: "cp notes.txt run.sh; cp a.csv b.csv" } });
   assert.deepEqual(read, ["notes.txt"]);
 });
+
+judged("as many names as a word in braces may have are read one by one, and more than that are any [H1]", [
+  ["rm -f temp/part{1..50}.txt", ""],
+  [`rm -f temp/a${"{b,c}".repeat(7)}`, ""],
+  [`rm -f temp/a${"{b,c}".repeat(8)}`, "delete"],
+  [`rm -f temp/a${"{b..b}".repeat(32)}`, ""],
+  [`rm -f temp/a${"{b..b}".repeat(33)}`, "delete"],
+]);

@@ -60,6 +60,17 @@ test("a pattern of the operator finds what the regular expressions of JavaScript
   );
 });
 
+test("a pattern that counts finds as many as it says, neither one more nor one less [H1]", () => {
+  const found = (source: string, lengths: number[]) => {
+    const compiled = compilePattern(source);
+    return lengths.filter((length) => compiled.ok && compiled.value.matches("1".repeat(length)));
+  };
+  assert.deepEqual(found("\\b\\d{16}\\b", [15, 16, 17]), [16]);
+  assert.deepEqual(found("^.{1,20}$", [0, 1, 20, 21]), [1, 20]);
+  assert.deepEqual(found("^1{2,}$", [1, 2, 30]), [2, 30]);
+  assert.deepEqual(found("^(11){0,2}$", [0, 1, 2, 4, 6]), [0, 2, 4]);
+});
+
 const costly: [pattern: string, text: string][] = [
   ["(a+)+$", "a".repeat(200_000)],
   ["(a|a)*b", "a".repeat(200_000)],

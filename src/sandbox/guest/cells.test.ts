@@ -147,6 +147,11 @@ test("a cell used what it used, and not what those before it did [X1]", async (t
   const busy = await metricsOf("import time\nwhile time.process_time() < 1: pass");
   const idle = await metricsOf("1");
   assert.ok(busy.cpuMs >= 500 && idle.cpuMs < busy.cpuMs / 2, `${busy.cpuMs} ${idle.cpuMs}`);
+  const inner = "import time\\nwhile time.process_time() < 0.5: pass";
+  const outer = await metricsOf(
+    `import subprocess, sys\nsubprocess.run([sys.executable, "-c", "${inner}"], check=True)`,
+  );
+  assert.ok(outer.cpuMs >= 400, `${outer.cpuMs}: a program that it runs is its own`);
 });
 
 test("what a cell had in memory counts for it, also where an earlier one took it [X1]", async (t) => {
