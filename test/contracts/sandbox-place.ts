@@ -14,6 +14,8 @@ import type {
 } from "../../src/sandbox/provider.ts";
 import { allOf, type Outcome, outcomeOf } from "../world/bare-supervisor.ts";
 
+export { done } from "../world/bare-supervisor.ts";
+
 /** How a suite gets at a provider, and what only its own kind can do. */
 export type ProviderUnderTest = {
   readonly provider: SandboxProvider;
@@ -100,10 +102,6 @@ export function triedGuest(guest: Guest): Omit<Tried, "folder"> {
     run: (language, code, wanted) => outcomeOf(start(language, code, wanted)),
     events: (language, code, wanted) => allOf(start(language, code, wanted)),
   };
-}
-
-export function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
 }
 
 /** A folder of the host that everybody can read, gone after the test. */

@@ -102,3 +102,8 @@ export async function outcomeOf(events: AsyncIterable<Event>): Promise<Outcome> 
   const text = (stream: "stdout" | "stderr") => Buffer.concat(output[stream]).toString();
   return { stdout: text("stdout"), stderr: text("stderr"), results, end };
 }
+
+/** What a program that says nothing and ends well comes to; a test says what it wants otherwise. */
+export function done(said: Partial<Outcome>): Outcome {
+  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
+}

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { allOf, bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
+import {
+  allOf,
+  bareSupervisor,
+  done,
+  guestSettings,
+  type Outcome,
+  outcomeOf,
+} from "../../../test/world/bare-supervisor.ts";
 import type { Execution } from "../provider.ts";
 import { connectGuest, type GuestSettings } from "./connection.ts";
 
@@ -229,8 +236,4 @@ async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) 
   const guest = prepared(t);
   await guest.connect(settings);
   return guest;
-}
-
-function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
 }

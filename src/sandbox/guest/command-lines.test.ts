@@ -4,9 +4,8 @@ import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
-import type { Execution } from "../provider.ts";
-import { connectGuest } from "./connection.ts";
+import { bareSupervisor, done } from "../../../test/world/bare-supervisor.ts";
+import { bareGuest } from "./bare-guest.testing.ts";
 
 test("code does not stand on a command line of the host, where everybody can read it, and runs as if it did [X3][X1]", async (t) => {
   const { workspace, run } = await guestWith(t);
@@ -53,19 +52,4 @@ function cmdlineOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, "utf8");
 }
 
-async function guestWith(t: TestContext) {
-  const { socket, workspace, said } = bareSupervisor(t);
-  const connected = await connectGuest(socket, guestSettings(workspace));
-  assert(connected.ok, said());
-  const guest = connected.value;
-  let count = 0;
-  const run = (code: string, wanted: Partial<Execution> = {}) => {
-    count += 1;
-    return outcomeOf(guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted }));
-  };
-  return { workspace, run };
-}
-
-function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
-}
+const guestWith = (t: TestContext) => bareGuest(bareSupervisor(t));

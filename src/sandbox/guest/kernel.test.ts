@@ -3,7 +3,14 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { allOf, bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
+import {
+  allOf,
+  bareSupervisor,
+  done,
+  guestSettings,
+  type Outcome,
+  outcomeOf,
+} from "../../../test/world/bare-supervisor.ts";
 import type { Execution, ExecutionEvent } from "../provider.ts";
 import { connectGuest, type GuestConnection } from "./connection.ts";
 
@@ -327,8 +334,4 @@ async function guestWithPython(t: TestContext): Promise<{
     run: (code, wanted) => outcomeOf(start(code, wanted)),
     events: (code, wanted) => allOf(start(code, wanted)),
   };
-}
-
-function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
 }

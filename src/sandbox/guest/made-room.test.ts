@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { bareSupervisor, guestSettings, type Outcome, outcomeOf, python } from "../../../test/world/bare-supervisor.ts";
+import { bareSupervisor, done, python } from "../../../test/world/bare-supervisor.ts";
 import { folderWith } from "../../../test/world/folder.ts";
-import type { Execution } from "../provider.ts";
-import { connectGuest } from "./connection.ts";
+import { bareGuest } from "./bare-guest.testing.ts";
 
 // A guest whose number of processes is reached as long as the one lives that the file `left` names. With a file
 // `holding` that one stays to be seen when it has ended, as one does whose parent has not asked yet.
@@ -84,18 +83,6 @@ test("what is interrupted or killed while room is made for it never starts [X1]"
 async function fullGuest(t: TestContext) {
   const program = join(folderWith(t, { python: `#!/bin/sh\nexec ${python} -I -S -c '${full}' "$@"\n` }), "python");
   chmodSync(program, 0o755);
-  const { socket, workspace, said } = bareSupervisor(t, { python: program });
-  const connected = await connectGuest(socket, guestSettings(workspace));
-  assert(connected.ok, said());
-  const guest = connected.value;
-  let count = 0;
-  const run = (code: string, wanted: Partial<Execution> = {}): Promise<Outcome> => {
-    count += 1;
-    return outcomeOf(guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted }));
-  };
+  const { guest, run, workspace } = await bareGuest(bareSupervisor(t, { python: program }));
   return { run, workspace, kill: guest.kill, interrupt: guest.interrupt };
-}
-
-function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
 }

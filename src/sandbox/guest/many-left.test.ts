@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { bareSupervisor, guestSettings, type Outcome, outcomeOf } from "../../../test/world/bare-supervisor.ts";
+import { bareSupervisor, done } from "../../../test/world/bare-supervisor.ts";
 import { systemClock } from "../../base/clock.ts";
-import type { Execution } from "../provider.ts";
-import { connectGuest, type GuestSettings } from "./connection.ts";
+import { bareGuest } from "./bare-guest.testing.ts";
+import type { GuestSettings } from "./connection.ts";
 
 // How much of each kind a guest has, and what programs find of it.
 
@@ -122,19 +122,4 @@ test("what a program said last is heard, also by a host that reads nothing until
   assert.deepEqual([(await written).stdout.length, (await later).end], [count, "done 0"]);
 });
 
-async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) {
-  const { socket, workspace, said } = bareSupervisor(t);
-  const connected = await connectGuest(socket, { ...guestSettings(workspace), ...settings });
-  assert(connected.ok, said());
-  const guest = connected.value;
-  let count = 0;
-  const run = (code: string, wanted: Partial<Execution> = {}): Promise<Outcome> => {
-    count += 1;
-    return outcomeOf(guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted }));
-  };
-  return { guest, run, workspace, socket };
-}
-
-function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
-}
+const guestWith = (t: TestContext, settings?: Partial<GuestSettings>) => bareGuest(bareSupervisor(t), settings);

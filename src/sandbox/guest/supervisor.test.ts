@@ -8,6 +8,7 @@ import {
   allOf,
   type BareSupervisor,
   bareSupervisor,
+  done,
   guestSettings,
   type Outcome,
   outcomeOf,
@@ -388,8 +389,4 @@ async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}):
     run: (code, wanted = {}) => outcomeOf(start(code, wanted)),
     events: (code, wanted = {}) => allOf(start(code, wanted)),
   };
-}
-
-function done(said: Partial<Outcome>): Outcome {
-  return { stdout: "", stderr: "", results: [], end: "done 0", ...said };
 }
