@@ -29,7 +29,8 @@ export async function readAll(input: Readable): Promise<string> {
 export async function readIfReady(input: Readable, clock: Clock): Promise<string | undefined> {
   const begun = Promise.withResolvers<boolean>();
   const onBegun = () => begun.resolve(true);
-  const forget = clock.after(readyWithinMs, () => begun.resolve(false));
+  // What has come is read first: on a busy machine the time may be over before anybody could look.
+  const forget = clock.after(readyWithinMs, () => setImmediate(() => begun.resolve(false)));
   const events = ["readable", "end", "close", "error"];
   for (const event of events) input.once(event, onBegun);
   const isReady = await begun.promise;

@@ -179,7 +179,7 @@ test(
       [
         await missing({ address: away }),
         await missing({ address: { ...away, tokenFile: "/nowhere/token" } }),
-        await missing({ claim: "other", startTimeoutMs: 3000 }), // It is waited for, all of that time.
+        await missing({ claim: "other", startTimeoutMs: 8000 }), // It is waited for, all of that time.
         await missing({ volumePath: "elsewhere" }),
         await missing({ isImaged: true }),
       ].flatMap((texts) => texts.map((text) => text.replace(/'\/run.*/, "…"))),

@@ -14,9 +14,13 @@ import { killedAt, modelEnv, serve } from "../world/served.ts";
 const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
 
 test("a stream that was cut off by the end of the server is taken up again, and ends in the document of an undisturbed run [C3][L2]", async (t) => {
-  await using model = await modelServer((request) =>
-    stepOf(request) === 0 ? { ...calls(["now", {}]), text: "Let me see. " } : { text: words, paceMs: 10 },
-  );
+  let told = 0;
+  await using model = await modelServer((request) => {
+    if (stepOf(request) === 0) return { ...calls(["now", {}]), text: "Let me see. " };
+    told += 1;
+    // The one that is cut off never comes to its end.
+    return { text: words, ...(told === 2 && { fault: { after: 25, kind: "stall" } }) };
+  });
   const home = makeHome(t, { env: modelEnv(model) });
   const first = await serve(home);
   const undisturbed = folded(await allFrames(await first.stream({ query: "hi", conversation_id: "calm" })));

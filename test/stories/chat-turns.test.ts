@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
 import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
 
 // Streams, and what becomes of them: cut off, taken up again, stopped, beside one another.
@@ -84,6 +85,7 @@ test("a question whose answer was stopped before it began can be said otherwise 
   await using world = await startChatYard({ model });
   const begun = await world.stream({ query: "one", conversation_id: "c1" });
   await begun.frames.next();
+  await until("the model is asked", () => model.asked.length === 1);
   await world.call("POST", "chat/termination", { conversation_id: "c1" });
   await world.yard.whenAtRest("c1");
   const [user] = await messagesOf(world, "c1");

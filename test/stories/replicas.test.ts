@@ -70,6 +70,7 @@ test("a chat that is at home in one server is streamed, read on, stopped and ans
 
   model.answerWith(() => ({ text: "never", fault: { after: 3, kind: "stall" } }));
   await must(other.client.call("sendMessage", { params: { id }, body: { text: "again" } }));
+  await until("it is being answered", () => model.asked.length === 2);
   await must(other.client.call("cancelTurn", { params: { id } }));
   await restAt(other, id, 2);
   const { status } = await must(one.client.call("getState", { params: { id } }));

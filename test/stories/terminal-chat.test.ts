@@ -16,7 +16,7 @@ test("the greeting names product, conversation, log file and model; an answer st
   assert.match(greeting, /Model: {8}test-model \(127\.0\.0\.1:\d+\)\n\/help .+\n\nYou> $/);
   chat.type(`what time is it?${keys.enter}`);
   const turn = await chat.waitFor("You> ");
-  assert.match(turn, /^what time is it\?\n⚙ now \{\}\n✓ now \d+ ms\nIt is late\. Go to bed\.\n\nYou> $/);
+  assert.match(turn, /^what time is it\?\n⚙ now \{\}\n✓ now [\d.]+ m?s\nIt is late\. Go to bed\.\n\nYou> $/);
   chat.type(`/quit${keys.enter}`);
   assert.equal(await chat.ended, 0);
 });

@@ -201,7 +201,7 @@ for (const [how, args] of [
     const program = openProgram(t, { model, args });
     if (how === "chat") await program.waitFor("You> ");
     program.type(how === "chat" ? `hi${keys.enter}` : keys.end);
-    await program.waitFor("… waiting for the model (2 s)");
+    await program.waitFor(/… waiting for the model \(\d+ s\)/);
     held.resolve();
     await program.waitFor("Hello.");
     const before = program.raw().slice(0, program.raw().indexOf("Hello."));
