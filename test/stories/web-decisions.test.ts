@@ -212,8 +212,11 @@ test("with the keyboard alone: a letter never decides while somebody types, then
   assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 1360, height: 860 });
   await page.keyboard.press("Alt+a");
+  await page.locator("[data-decision]:focus").waitFor();
   await page.keyboard.press("n");
+  await page.locator("[data-decision] textarea:focus").waitFor();
   await page.keyboard.press("Escape");
+  await page.locator("[data-decision]:focus").waitFor();
   await page.keyboard.press("y");
   await page.getByText("approved by you").waitFor();
   await yard.whenAtRest(conversation);

@@ -55,7 +55,7 @@ test("a CSV is uploaded, asked about, its plot appears and is downloaded [B1][F3
   await plot.waitFor({ timeout: 120_000 });
   await page.getByText("There are no gaps.").waitFor();
   assert.equal(await page.getByRole("article", { name: "You" }).count(), 1);
-  assert.ok(await page.evaluate(`document.querySelector("img[alt^='outputs/']").naturalWidth > 100`));
+  await page.waitForFunction(`document.querySelector("img[alt^='outputs/']")?.naturalWidth > 100`);
   await picture(page, "files-plot");
   // It stands in the list at once, said to be the agent's.
   await page.getByRole("link", { name: "Files", exact: true }).last().click();

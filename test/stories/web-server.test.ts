@@ -180,7 +180,7 @@ test("it speaks Chinese where the browser does, fits a phone, and keeps nobody o
     const isWide = await page.locator("html").evaluate((html) => html.scrollWidth > html.clientWidth);
     assert.equal(isWide, false, "nothing hangs over the edge");
     await page.getByRole("button", { name: "对话", exact: true }).click();
-    await page.getByRole("link", { name: "新对话" }).waitFor();
+    await page.getByRole("link", { name: "新对话" }).first().waitFor();
     await picture(page, `phone-zh-rail-${colorScheme}`);
     assert.deepEqual(await seriousIssues(page), []);
     await person.close();
@@ -233,8 +233,11 @@ test("where there are users, a browser is asked to sign in, and comes to the app
   await page.keyboard.press("Enter");
   await page.getByText("fixed rules").waitFor();
   // Without TLS a browser has no clipboard to write to; what is copied is pasted all the same.
-  await page.getByRole("button", { name: "Copy" }).first().click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
+  // It says so for a moment only.
+  await Promise.all([
+    page.getByRole("button", { name: "Copied" }).waitFor(),
+    page.getByRole("button", { name: "Copy" }).first().click(),
+  ]);
   await page.getByRole("textbox", { name: "Message" }).press("ControlOrMeta+V");
   assert.match(await page.getByRole("textbox", { name: "Message" }).inputValue(), /fixed rules|what time/);
   await person.close();

@@ -60,7 +60,7 @@ export async function openBrowser(): Promise<TestBrowser> {
 /** A server that is away is no fault of the page. */
 const isAway = process.env.AGENTYARD_TEST_REPLICAS
   ? /net::ERR_|status of 502/ // A balancer answers for servers that are away.
-  : /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/;
+  : /net::ERR_(CONNECTION_\w+|SOCKET_NOT_CONNECTED|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|EMPTY_RESPONSE)/;
 
 function watch(page: Page, heard: string[]): void {
   page.on("pageerror", (error) => heard.push(`thrown: ${error.message}`));
