@@ -257,7 +257,7 @@ async function sendForm(url: string, { bytes, name, isFileFirst, isAnnounced, br
 
 async function startServer(t: TestContext) {
   const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
-  const program = new URL(import.meta.resolve("./sandbox-files-server.ts")).pathname;
+  const program = join(import.meta.dirname, "sandbox-files-server.ts");
   const child = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
   t.after(async () => {

@@ -314,7 +314,7 @@ async function withDescriptors<T>(left: number, work: () => Promise<T>): Promise
 }
 
 async function startServer(t: TestContext, data: string) {
-  const program = new URL(import.meta.resolve("./sandbox-files-server.ts")).pathname;
+  const program = join(import.meta.dirname, "sandbox-files-server.ts");
   const child: ChildProcess = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
   const kill = async () => {

@@ -135,7 +135,7 @@ function firstLine(control: Duplex): Promise<string> {
   });
 }
 
-export const serverPath = new URL(import.meta.resolve("./sandbox-server.ts")).pathname;
+export const serverPath = join(import.meta.dirname, "sandbox-server.ts");
 
 /** Another process with a guest of this installation, and the guest's process id. */
 export async function keepGuest(t: TestContext, installation: string): Promise<{ child: ChildProcess; pid: number }> {

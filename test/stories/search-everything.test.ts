@@ -186,7 +186,7 @@ test("killed in the middle of indexing, it goes on where it was, and finds each 
   const data = await mkdtemp(join(tmpdir(), "agentyard-killed-"));
   try {
     for (const batches of ["1", "7"]) {
-      const program = new URL("../world/killed-lookup.ts", import.meta.url).pathname;
+      const program = join(import.meta.dirname, "../world/killed-lookup.ts");
       const child = spawn(process.execPath, [program, data, batches], { stdio: ["ignore", "inherit", "inherit"] });
       assert.deepEqual(await once(child, "exit"), [null, "SIGKILL"]);
     }
