@@ -42,6 +42,8 @@ export async function loadPdfium(): Promise<Pdfium> {
   let found: Instance | undefined;
   let refusals = 0;
   await init({
+    // Otherwise the path of our program, which it cannot stand where that has a Chinese character in it.
+    thisProgram: "pdfium",
     instantiateWasm(imports: Imports, received: (instance: Instance) => void) {
       const instance: Instance = new WebAssembly.Instance(
         new WebAssembly.Module(binary),
