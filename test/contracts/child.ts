@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 
 export type Child = {
   readonly pid: number;
@@ -32,7 +32,7 @@ export function startChild(t: TestContext, deed: string, directory: string, unde
   return { pid: pidOf(child), line, rest: () => collect(line), tell: () => child.stdin.write("go\n"), kill };
 }
 
-const childPath = join(import.meta.dirname, "sqlite-child.ts");
+const childPath = fileURLToPath(import.meta.resolve("./sqlite-child.ts"));
 
 function pidOf(child: ChildProcess): number {
   if (child.pid === undefined) throw new Error("the child did not start");

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import { until } from "../world/events.ts";
 import { type FileDoor, openFileDoor, refusal, session } from "./sandbox-files.ts";
@@ -257,7 +258,7 @@ async function sendForm(url: string, { bytes, name, isFileFirst, isAnnounced, br
 
 async function startServer(t: TestContext) {
   const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
-  const program = join(import.meta.dirname, "sandbox-files-server.ts");
+  const program = fileURLToPath(import.meta.resolve("./sandbox-files-server.ts"));
   const child = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
   t.after(async () => {

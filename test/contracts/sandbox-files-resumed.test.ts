@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { Problem } from "../../src/protocol/resources.ts";
@@ -314,7 +315,7 @@ async function withDescriptors<T>(left: number, work: () => Promise<T>): Promise
 }
 
 async function startServer(t: TestContext, data: string) {
-  const program = join(import.meta.dirname, "sandbox-files-server.ts");
+  const program = fileURLToPath(import.meta.resolve("./sandbox-files-server.ts"));
   const child: ChildProcess = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
   const kill = async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Result } from "../../src/base/result.ts";
@@ -135,7 +136,7 @@ function firstLine(control: Duplex): Promise<string> {
   });
 }
 
-export const serverPath = join(import.meta.dirname, "sandbox-server.ts");
+export const serverPath = fileURLToPath(import.meta.resolve("./sandbox-server.ts"));
 
 /** Another process with a guest of this installation, and the guest's process id. */
 export async function keepGuest(t: TestContext, installation: string): Promise<{ child: ChildProcess; pid: number }> {

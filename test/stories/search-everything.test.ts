@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import type { Client } from "../../src/client/client.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
@@ -186,7 +187,7 @@ test("killed in the middle of indexing, it goes on where it was, and finds each 
   const data = await mkdtemp(join(tmpdir(), "agentyard-killed-"));
   try {
     for (const batches of ["1", "7"]) {
-      const program = join(import.meta.dirname, "../world/killed-lookup.ts");
+      const program = fileURLToPath(import.meta.resolve("../world/killed-lookup.ts"));
       const child = spawn(process.execPath, [program, data, batches], { stdio: ["ignore", "inherit", "inherit"] });
       assert.deepEqual(await once(child, "exit"), [null, "SIGKILL"]);
     }
