@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { test } from "node:test";
-import { readAll, readLines } from "./lines.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { readAll, readIfReady, readLines } from "./lines.ts";
 
 test("lines end at line feeds alone, wherever the bytes are cut", async () => {
   const bytes = Buffer.from("你好\r\nzwei\u2028drei\n\nlast");
@@ -15,4 +16,19 @@ test("lines end at line feeds alone, wherever the bytes are cut", async () => {
     assert.deepEqual(lines, whole);
     assert.equal(await readAll(Readable.from(pieces)), bytes.toString());
   }
+});
+
+test("input that has come is read, also where its time was over before anybody could look; what stays silent is not waited for [P2]", async () => {
+  const clock = manualClock();
+  const late = new PassThrough();
+  const reading = readIfReady(late, clock);
+  clock.move(300);
+  late.end("a text");
+  assert.equal(await reading, "a text");
+
+  const silent = new PassThrough();
+  const waiting = readIfReady(silent, clock);
+  clock.move(300);
+  assert.equal(await waiting, undefined);
+  assert.deepEqual([silent.destroyed, clock.timers()], [true, 0]);
 });
