@@ -127,6 +127,7 @@ async function looksUntilFound(page: Page): Promise<void> {
     if (await found.isVisible()) return true;
     // One look at a time: a later one that finds nothing would take back what an earlier one has found.
     const looked = page.waitForResponse(/[?&]detect=true/, { timeout: 5_000 }).catch(() => undefined);
+    // The button goes when something was found in the same moment; whatever else keeps it away ends this by its name.
     await again.click({ timeout: 2_000 }).catch(() => undefined);
     await looked;
     return false;

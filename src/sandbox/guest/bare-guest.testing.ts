@@ -3,6 +3,13 @@ import { type BareSupervisor, guestSettings, type Outcome, outcomeOf } from "../
 import type { Execution } from "../provider.ts";
 import { connectGuest, type GuestSettings } from "./connection.ts";
 
+/** Python that writes until nobody has taken anything for a while, then says into a file how much it was. */
+export const writesUntilFull = (told: string) => `import os, select
+os.set_blocking(1, False)
+count = 0
+while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)
+open('${told}', 'w').write(str(count))`;
+
 /** A guest of a supervisor that is a plain process, and a way to run Bash in it, or what a test says otherwise. */
 export async function bareGuest(supervisor: BareSupervisor, settings: Partial<GuestSettings> = {}) {
   const { socket, workspace, said } = supervisor;

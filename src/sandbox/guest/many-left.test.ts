@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bareSupervisor, done } from "../../../test/world/bare-supervisor.ts";
 import { systemClock } from "../../base/clock.ts";
-import { bareGuest } from "./bare-guest.testing.ts";
+import { bareGuest, writesUntilFull } from "./bare-guest.testing.ts";
 import type { GuestSettings } from "./connection.ts";
 
 // How much of each kind a guest has, and what programs find of it.
@@ -106,15 +106,7 @@ test("what a program said last is heard, also by a host that reads nothing until
   execFileSync("mkfifo", [said, passed]);
   await run("1", { language: "python" });
   socket.pause();
-  // Writes until nobody has taken anything for a while, then says how much it was.
-  const writer = [
-    "import os, select",
-    "os.set_blocking(1, False)",
-    "count = 0",
-    "while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)",
-    "open('said', 'w').write(str(count))",
-  ].join("\n");
-  const written = run(writer, { language: "python" });
+  const written = run(writesUntilFull("said"), { language: "python" });
   const count = Number(await readFile(said, "utf8"));
   const later = run("sleep 0.5; echo > passed");
   await readFile(passed);

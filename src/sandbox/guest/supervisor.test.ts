@@ -16,6 +16,7 @@ import {
 } from "../../../test/world/bare-supervisor.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Execution, ExecutionEvent } from "../provider.ts";
+import { writesUntilFull } from "./bare-guest.testing.ts";
 import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
 import { supervisorProgram } from "./supervisor-program.ts";
 
@@ -148,15 +149,7 @@ test("a host that does not read stops the writer, and nothing else [X1][X4]", as
   execFileSync("mkfifo", [join(workspace, "count"), join(workspace, "other")]);
   await run("1", { language: "python" });
   socket.pause();
-  // Writes until nobody has taken anything for a while, then says how much it was.
-  const writer = [
-    "import os, select",
-    "os.set_blocking(1, False)",
-    "count = 0",
-    "while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)",
-    "open('count', 'w').write(str(count))",
-  ].join("\n");
-  const written = run(writer, { language: "python" });
+  const written = run(writesUntilFull("count"), { language: "python" });
   const count = Number(await readFile(join(workspace, "count"), "utf8"));
   const other = run("echo started > other");
   assert.equal(await readFile(join(workspace, "other"), "utf8"), "started\n");
