@@ -69,7 +69,7 @@ export const zhFileFailures: typeof enFileFailures = {
     `documents.segmentation 设为 ${p.segmentation}，需要软件包 @node-rs/jieba，但没有安装。`,
     "请用 npm install @node-rs/jieba 安装，或者把 documents.segmentation 设为 bigram。",
   ],
-  files_in_trash: () => ["这个对话的文件在回收站里。", "请先用 /clean restore 取回；/clean list 可以查看编号。"],
+  files_in_trash: () => ["这个对话的文件在回收站里。", "请先用 /clean restore 恢复；/clean list 可以查看编号。"],
   nothing_to_undo: () => ["没有可以撤销的回合。", "什么都没有改变。先发送消息，它的回合之后可以撤销。"],
   trash_not_found: (p) => [`回收站里没有 ${p.id}。`, "输入 /clean list 查看回收站。"],
 };

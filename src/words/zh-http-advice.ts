@@ -49,7 +49,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
     p.setting === "" ? "请使用小一些的文件。" : `请使用小一些的文件，或${ask(`在 agentyard.yaml 中调高 ${p.setting}`)}`,
   quota_exceeded: (p) => `请删除不再需要的文件，或${ask(`在 agentyard.yaml 中调高 ${p.setting}`)}`,
   files_in_trash: () =>
-    "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以取回。",
+    "GET /api/v1/workspaces/trash 可以查看编号；POST /api/v1/workspaces/trash/{id}/restore 可以恢复。",
   trash_not_found: () => "GET /api/v1/workspaces/trash 可以查看回收站。",
 
   mcp_server_failed: (p) =>

@@ -12,5 +12,5 @@ export const zhNotes: typeof enNotes = {
   settings_unusable: (note) => `改动后的设置没有生效，仍使用之前的设置：${note.why}`,
   crash_log: (note) => `日志文件：${note.logFile}`,
   crash_without_log: (note) => `日志文件尚未打开，详情如下：${note.details}`,
-  others_run: () => "正在等待其他人在此运行的程序；按 Ctrl+C 终止它们并退出。",
+  others_run: () => "正在等待其他人在此运行的程序；按 Ctrl+C 停止它们并退出。",
 };

@@ -11,7 +11,7 @@ export const zhServe: typeof enServe = {
   users: (p) => `访问者：${p.count} 个用户，凭登录或 API 密钥；其他人会被拒绝`,
   signIn: (p) => `登录：${p.link}（仅可使用一次，${p.until} 前有效）`,
   howToEnd: () => "按 Ctrl+C 结束；未完成的工作会在下次启动时继续。",
-  ending: () => "正在结束：运行中的任务会停在可以继续的位置。再按一次 Ctrl+C 立即结束。",
+  ending: () => "正在结束：运行中的回合会停在可以继续的位置。再按一次 Ctrl+C 立即结束。",
 };
 
 export const zhUsers: typeof enUsers = {

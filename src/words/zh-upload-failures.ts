@@ -17,7 +17,7 @@ export const zhUploadFailures: typeof enUploadFailures = {
     "请重新制作 ZIP 文件，或者不带 extract 上传。",
   ],
   archive_too_large: (p) => [`${p.name} 太大，无法打包或解压：上限是 ${archiveLimit(p)}。`, "请分成几部分。"],
-  upload_not_found: (p) => [`没有上传任务 ${p.id}。`, "它可能已经结束或过期，请重新开始。"],
+  upload_not_found: (p) => [`没有编号为 ${p.id} 的上传。`, "它可能已经结束或过期，请重新开始。"],
   upload_offset_unfit: (p) => [
     `已收到 ${p.have} 字节，不能从 ${p.offset} 继续。`,
     "请先用 HEAD 查询进度，再从那里继续。",
