@@ -2,7 +2,8 @@ import { createContext, useContext } from "react";
 import { type Client, createClient } from "../../../src/client/client.ts";
 import type { ConversationList } from "../conversations/list.ts";
 import { openList } from "../conversations/open-list.ts";
-import { DecisionInbox } from "../decisions/inbox.ts";
+import type { DecisionInbox } from "../decisions/inbox.ts";
+import { openInbox } from "../decisions/open-inbox.ts";
 import { type FilesHub, openFilesHub } from "../files/conversation-files.ts";
 import { type Me, openMe } from "../settings/me.ts";
 import { newId } from "./new-id.ts";
@@ -41,7 +42,7 @@ export function openYard(initial: Settings): Yard {
   const current = () => client;
   const conversations = openList(current);
   const files = openFilesHub({ client: current, language: () => settings.get().language });
-  const inbox = new DecisionInbox(current);
+  const inbox = openInbox(current);
   return { client: current, settings, toasts, conversations, files, inbox, me: openMe(current) };
 }
 

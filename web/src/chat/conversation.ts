@@ -2,7 +2,7 @@ import type { Client, ClientFailure, FollowFrame } from "../../../src/client/cli
 import type { AgentInfo } from "../../../src/protocol/agent-routes.ts";
 import type { LogEvent } from "../../../src/protocol/events.ts";
 import type { ConversationState } from "../../../src/protocol/resources.ts";
-import { createStore } from "../app/store.ts";
+import { createStore } from "../app/store-value.ts";
 import { applyEvent, foldEvents } from "./fold.ts";
 import { emptyFold, type Folded, type Queued, type Run } from "./fold-state.ts";
 import type { Item } from "./items.ts";
@@ -73,8 +73,12 @@ export class OpenConversation {
   async refresh(): Promise<void> {
     const answer = await this.#client().call("getState", { params: { id: this.id } });
     if (!answer.ok || this.#closing.signal.aborted) return;
-    const { conversation, tokens } = answer.value;
-    this.#publish({ state: answer.value, title: conversation.title, tokensUsed: tokens.used });
+    const state = answer.value;
+    // A later one was quicker.
+    if (state.head < (this.view.get().state?.head ?? 0)) return;
+    // The stream may have told of another title since.
+    const title = this.#folded.title ?? state.conversation.title;
+    this.#publish({ state, title, tokensUsed: state.tokens.used });
   }
 
   /** Shows a message that is on its way; what it answers takes it away again, where it did not arrive. */

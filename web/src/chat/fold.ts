@@ -16,8 +16,9 @@ function effective(events: readonly LogEvent[]): LogEvent[] {
   const kept: LogEvent[] = [];
   for (const event of events) {
     if (event.type === "rewound") {
-      // What nobody has taken up yet still waits, however far one goes back.
-      while ((kept.at(-1)?.seq ?? 0) > event.to) kept.pop();
+      const place = kept.findLastIndex(({ seq }) => seq <= event.to) + 1;
+      // A conversation keeps the name that it was given, however far one goes back.
+      kept.push(...kept.splice(place).filter(({ type }) => type === "conversation.renamed"));
     }
     kept.push(event);
   }

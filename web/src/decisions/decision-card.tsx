@@ -21,7 +21,7 @@ export function DecisionCard({ conversation, item }: DecisionCardProps) {
   const isOpen = made === undefined && !isGone;
   // The stream hears of it before the inbox does.
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever it opens or closes
-  useEffect(() => void inbox.refresh(), [inbox, isOpen]);
+  useEffect(() => void inbox.load(), [inbox, isOpen]);
   if (made !== undefined) return <Decided asked={asked} made={made} />;
   return isGone ? <Gone asked={asked} /> : <OpenDecision decision={decision} />;
 }

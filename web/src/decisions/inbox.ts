@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Client, ClientFailure } from "../../../src/client/client.ts";
 import type { Decision } from "../../../src/protocol/resources.ts";
 import type { routes } from "../../../src/protocol/routes.ts";
-import { createStore } from "../app/store.ts";
+import { createStore } from "../app/store-value.ts";
 
 export type Verdict = z.input<(typeof routes)["decide"]["body"]>;
 
@@ -21,36 +21,28 @@ export type InboxView = {
   readonly decided: readonly DecidedHere[];
 };
 
-/** Other clients, and agents in other conversations, ask and decide, too. */
-const refreshMs = 4_000;
 const decidedMax = 50;
 
-/** What waits for this person in all their conversations; tabs of one browser tell each other of changes. */
+/** What waits for this person in all their conversations. Others are told of each decision that is made here. */
 export class DecisionInbox {
   readonly view = createStore<InboxView>({ phase: "loading", items: [], decided: [] });
   readonly #client: () => Client;
-  readonly #tabs = new BroadcastChannel("agentyard.decisions");
+  readonly #tell: () => void;
   readonly #listeners = new Set<(decision: Decision) => void>();
   #known: Set<string> | undefined;
+  /** How often something was asked or decided, and the last of these that the view shows. */
+  #asked = 0;
+  #shown = 0;
 
-  constructor(client: () => Client) {
+  constructor(client: () => Client, tell: () => void) {
     this.#client = client;
-    this.#tabs.addEventListener("message", () => void this.#load());
-    setInterval(() => void this.#load(), refreshMs);
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) void this.#load();
-    });
-    void this.#load();
+    this.#tell = tell;
   }
 
   /** Something new waits: `listener` hears of each once. */
   onNew(listener: (decision: Decision) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  refresh(): Promise<void> {
-    return this.#load();
   }
 
   /** Undefined: it is decided. */
@@ -60,6 +52,8 @@ export class DecisionInbox {
       body: verdict,
     });
     if (answer.ok) {
+      // A list that was asked for before it still has what is decided now.
+      this.#shown = this.#asked += 1;
       const { verdict: said, reason = verdict.answer ?? "" } = verdict;
       const entry = { decision, verdict: said, reason, at: Date.now() };
       const { items, decided } = this.view.get();
@@ -69,17 +63,22 @@ export class DecisionInbox {
         decided: [entry, ...decided].slice(0, decidedMax),
       });
     }
-    this.#tabs.postMessage("changed");
-    void this.#load();
+    this.#tell();
+    void this.load();
     return answer.ok ? undefined : answer.failure;
   }
 
-  async #load(): Promise<void> {
+  async load(): Promise<void> {
+    this.#asked += 1;
+    const question = this.#asked;
     const answer = await this.#client().call("listDecisions");
     if (!answer.ok) {
       if (this.view.get().phase === "loading") this.#change({ phase: "failed" });
       return;
     }
+    // A later one was quicker.
+    if (question < this.#shown) return;
+    this.#shown = question;
     const items = answer.value.items.filter(({ kind }) => kind !== "function");
     const before = this.#known;
     this.#known = new Set(items.map(({ id }) => id));
