@@ -2,7 +2,6 @@
 // contracts share processes, a few files each; one that begins with `// Runs alone: why` has its own. Where a test starts the
 // program, it is the package that was built of these sources a moment before.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
-// `--second-look`: a file whose tests failed is run once more, alone; see docs/decisions/0107-a-second-look.md.
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,17 +21,11 @@ const lanes = 3;
 /** The longest test takes two minutes on the smallest machine. One that waits for ever fails by its name instead of stopping CI. */
 const testMsMax = 900_000;
 
-/** More files than this do not fail by accident. */
-const secondLooksMax = 3;
-
 const root = join(import.meta.dirname, "..");
 const startedAt = performance.now();
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    "test-name-pattern": { type: "string", multiple: true, default: [] },
-    "second-look": { type: "boolean", default: false },
-  },
+  options: { "test-name-pattern": { type: "string", multiple: true, default: [] } },
 });
 const namePatterns = values["test-name-pattern"].map((pattern) => `--test-name-pattern=${pattern}`);
 const isFiltered = positionals.length > 0 || namePatterns.length > 0;
@@ -43,8 +36,7 @@ try {
   const built = join(temporary, "package");
   await writePackage(root, built);
   const env = { ...cleanEnvironment(), AGENTYARD_TESTED_PACKAGE: built };
-  const counts = await runParts(env);
-  process.exitCode = report(counts, values["second-look"] ? await lookAgain(counts, env) : new Set());
+  process.exitCode = report(await runParts(env));
 } finally {
   rmSync(temporary, { recursive: true, force: true });
 }
@@ -63,18 +55,6 @@ async function runParts(env: NodeJS.ProcessEnv): Promise<Counted[]> {
 function chosen(globs: string[]): string[] {
   const isChosen = (file: string) => positionals.length === 0 || positionals.some((word) => file.includes(word));
   return globSync(globs, { cwd: root }).filter(isChosen).sort();
-}
-
-/** The files of failed tests that pass alone. A check that failed, or many files, need no second look. */
-async function lookAgain(counts: readonly Counted[], env: NodeJS.ProcessEnv): Promise<Set<string>> {
-  const failing = new Set(counts.flatMap(({ failures }) => failures.map(({ file }) => file)));
-  if (failing.has("") || failing.size > secondLooksMax) return new Set();
-  const passing = new Set<string>();
-  for (const [index, file] of [...failing].entries()) {
-    const { failed } = (await runTests(`second look ${index + 1}: ${file}`, [file], [], env)).tell();
-    if (failed === 0) passing.add(file);
-  }
-  return passing;
 }
 
 /** Nothing of this machine but what a program needs to run: no key, no proxy, no language. */
@@ -200,19 +180,16 @@ function countChecks({ passed, failed }: { passed: number; failed: string[] }): 
 }
 
 /** What failed is told once more at the very end: of a long output often only that is kept. */
-function report(counts: Counted[], passingAlone: ReadonlySet<string>): number {
+function report(counts: Counted[]): number {
   const sum = (key: "passed" | "failed" | "skipped") => counts.reduce((total, count) => total + count[key], 0);
   const failures = counts.flatMap((count) => count.failures);
-  const unsteady = failures.filter(({ file }) => passingAlone.has(file)).length;
-  const [passed, skipped] = [sum("passed") + unsteady, sum("skipped")];
+  const [passed, skipped] = [sum("passed"), sum("skipped")];
   const isSkipAllowed = process.env.CI !== "true";
-  const failed = sum("failed") - unsteady + (isSkipAllowed ? 0 : skipped);
+  const failed = sum("failed") + (isSkipAllowed ? 0 : skipped);
   const files = counts.flatMap(({ filesMs }) => Object.entries(filesMs)).sort(([, one], [, other]) => other - one);
   console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(1)} s, of its tests the longest files:`);
   for (const [file, ms] of files.slice(0, 15)) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
-  for (const { name, file, why } of failures)
-    console.log(`\n✖ ${name}\n${file}${passingAlone.has(file) ? " (passed alone)" : ""}\n${why}`);
-  if (unsteady > 0) console.log(`\nUnsteady, to be mended: ${unsteady} failed beside others and passed alone.`);
+  for (const { name, file, why } of failures) console.log(`\n✖ ${name}\n${file}\n${why}`);
   if (passed + failed === 0) console.log("No test was run.");
   if (skipped > 0 && !isSkipAllowed) console.log(`In CI a skipped test is a failed one: ${skipped}.`);
   console.log(`\n${passed} passed, ${failed} failed${skipped > 0 && isSkipAllowed ? `, ${skipped} skipped` : ""}`);
