@@ -235,14 +235,20 @@ async function whenAtRest(
   { id: conversation, approves }: { readonly id: string; readonly approves: true | undefined },
 ): Promise<Rested> {
   const stop = new AbortController();
+  const look = async () => {
+    const { head, status, decisions } = await must(client.call("getState", { params: { id: conversation } }));
+    const isAsked = approves === true && decisions.length > 0;
+    if (isAsked) await approveAll(client, decisions);
+    return { head, status: isAsked ? "running" : status };
+  };
   try {
-    for await (const frame of client.follow(conversation, { after: 0, signal: stop.signal })) {
-      if (frame.frame === "delta") continue;
-      const { status, decisions } = await must(client.call("getState", { params: { id: conversation } }));
-      if (approves && decisions.length > 0) {
-        await approveAll(client, decisions);
-        continue;
-      }
+    let { head, status } = await look();
+    if (status !== "running") return rested(conversation, status, await eventsOf(yard, conversation));
+    for await (const frame of client.follow(conversation, { after: head, signal: stop.signal })) {
+      if (frame.frame === "delta" || frame.frame === "caught_up") continue;
+      // What was known at the last look changes nothing, and each look reads the whole log.
+      if (frame.frame === "event" && frame.event.seq <= head) continue;
+      ({ head, status } = await look());
       if (status !== "running") return rested(conversation, status, await eventsOf(yard, conversation));
     }
   } finally {
