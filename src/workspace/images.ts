@@ -68,12 +68,14 @@ export type ImagesOptions = {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly books: Books;
+  /** Mounted at the same time; beyond that the one that was used the longest ago goes. */
+  readonly mountedMax?: number;
 };
 
 /** After so long without use it is unmounted. */
 const idleMs = 600_000;
-/** Mounted at the same time; beyond that the one that was used the longest ago goes. */
-const mountedMax = 256;
+/** Where nothing else is said. */
+const usuallyMountedMax = 256;
 
 type State = ImagesOptions & {
   /** When it was last used, the longest ago first. */
@@ -152,7 +154,7 @@ function isMounted(state: State, name: string): boolean {
 }
 
 function use(state: State, name: string): ImageFolders {
-  const { mounted } = state;
+  const { mounted, mountedMax = usuallyMountedMax } = state;
   note(state, name, state.clock.monotonic());
   const [oldest] = mounted.keys();
   if (mounted.size > mountedMax && oldest !== undefined) void state.locks(oldest, () => unmount(state, oldest));
