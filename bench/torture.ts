@@ -39,6 +39,11 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     env: { AGENTYARD_CHAOS_CONVERSATIONS: "300", AGENTYARD_CHAOS_SECONDS: "180" },
   },
   {
+    what: "a whole day of a user with five kills, on either database",
+    file: "test/stories/day.test.ts",
+    env: { AGENTYARD_DAYS: "all" },
+  },
+  {
     what: "200 random trees of agents",
     file: "test/stories/agent-trees.test.ts",
     env: { AGENTYARD_AGENT_TREES: "200" },
