@@ -1,21 +1,23 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { type TestContext, test } from "node:test";
-import { partly } from "../../test/world/partly.ts";
-import { systemIds } from "../base/ids.ts";
+import { z } from "zod";
 import { askedHash } from "../log/log.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import type { FormField } from "../protocol/form.ts";
 import { localOwner } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { FormAsked, Tool } from "../tools/tools.ts";
+import { defineTool, type FormAsked } from "../tools/tools.ts";
 import { askInside } from "./ask-inside.ts";
 import type { Parts } from "./parts.ts";
 import { keepOne, said, spawned, started } from "./tenure.testing.ts";
 
 const fields: FormField[] = [{ name: "count", kind: "integer", required: true }];
-const tool = partly<Tool>({ name: "mcp_order" });
+const tool = defineTool({
+  ...{ name: "mcp_order", description: "Orders. For tests.", class: "unsafe", input: z.object({}) },
+  run: () => assert.fail("it is only asked about"),
+});
 
 /** A call that asks a person. `onRead`: in the moment in which it has looked at the log. */
 async function asking(t: TestContext, met: { isFull?: boolean; onRead?: () => Promise<unknown> } = {}) {
@@ -30,9 +32,8 @@ async function asking(t: TestContext, met: { isFull?: boolean; onRead?: () => Pr
   let listening = 0;
   const heard = Promise.withResolvers<void>();
   const stop = new AbortController();
-  const parts = partly<Parts>({
+  const parts: Parts = {
     ...kept.parts,
-    ids: systemIds,
     log: {
       ...log,
       async read(...given) {
@@ -50,7 +51,7 @@ async function asking(t: TestContext, met: { isFull?: boolean; onRead?: () => Pr
         };
       },
     },
-  });
+  };
   const asked = async () => {
     const all = await log.read(number, { after: 0, limit: 10 });
     return all.find((event) => event.type === "decision.asked");

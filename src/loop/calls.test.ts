@@ -2,19 +2,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
 import { answer, step } from "../../test/world/any-log.ts";
-import { baseModel } from "../../test/world/base-model.ts";
-import { partly } from "../../test/world/partly.ts";
-import { openApprovals } from "../approvals/approvals.ts";
-import { defaultRules } from "../approvals/rules.ts";
-import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { argumentsHash } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { failure } from "../protocol/failure.ts";
 import { defineTool, openToolbox, type ToolContext, type ToolOutput } from "../tools/tools.ts";
 import { runCalls } from "./calls.ts";
-import { openLive } from "./live.ts";
-import { openMarks } from "./marks.ts";
 import { defaultLimits, type LoopLimits, type Parts } from "./parts.ts";
 import { keepOne, said, soon, started } from "./tenure.testing.ts";
 
@@ -31,9 +23,7 @@ type Play = {
 /** The calls of an answer, of a tool whose part the test plays. */
 async function calling(t: TestContext, { calls = ["x"], before = [], limits, work, ...of }: Play = {}) {
   const kept = await keepOne(t, { before: [said("m1"), started, step(1), answer(1, calls), ...before] });
-  const { log, number, tenure, clock } = kept;
-  const models = await baseModel(clock, 16_000);
-  t.after(() => models.close());
+  const { log, number, tenure } = kept;
   const head = await log.headOf(number);
   const ran: string[] = [];
   const look = defineTool({
@@ -47,13 +37,7 @@ async function calling(t: TestContext, { calls = ["x"], before = [], limits, wor
     },
   });
   const toolbox = openToolbox([look]);
-  const parts = partly<Parts>({
-    ...{ ...kept.parts, ids: systemIds, models, toolbox: () => toolbox, agents: () => [], live: openLive() },
-    ...{ limits: { ...defaultLimits, ...limits }, marks: openMarks(systemIds), reachesNetwork: () => false },
-    approvals: openApprovals({ rules: defaultRules, checkers: [] }),
-    sandbox: {},
-    workspaces: { ...kept.parts.workspaces, ofAgent: async () => failure("workspace_not_assigned", { agent: "root" }) },
-  });
+  const parts: Parts = { ...kept.parts, toolbox: () => toolbox, limits: { ...defaultLimits, ...limits } };
   const run = () => runCalls(tenure.root, parts);
   /** What became of the calls, with what is only staged. */
   const ended = async () => {

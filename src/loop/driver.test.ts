@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { partly } from "../../test/world/partly.ts";
 import { ok } from "../base/result.ts";
 import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
 import { type Storage, StorageAway } from "../storage/storage.ts";
 import { openDriver } from "./driver.ts";
-import { openGates } from "./gates.ts";
 import { leftOver } from "./left-over.testing.ts";
 import type { Parts } from "./parts.ts";
 
@@ -38,12 +36,10 @@ async function driving(t: TestContext) {
       return ok(undefined);
     },
   });
-  const left = await leftOver(t, wrap);
+  const left = await leftOver(t, { wrap });
   const waits: number[] = [];
-  const parts = partly<Parts>({
+  const parts: Parts = {
     ...left.parts,
-    gates: openGates(),
-    beforeTurn: async () => {},
     clock: {
       ...left.clock,
       wait(ms, signal) {
@@ -51,7 +47,7 @@ async function driving(t: TestContext) {
         return left.clock.wait(ms, signal);
       },
     },
-  });
+  };
   const driver = openDriver(parts);
   t.after(() => driver.close());
   const row = await left.start("c");
@@ -98,7 +94,7 @@ test("who wakes a conversation that is held is served when it is let go of [L7]"
 });
 
 test("while a model is asked between turns the lease is renewed in time, a renewal that fails hinders nothing, and afterwards no more [L2][N1]", async (t) => {
-  const { driver, row, asked, clock, met, parts, logged } = await driving(t);
+  const { driver, row, asked, clock, met, parts, warned } = await driving(t);
   const { work, begun, end } = held();
   t.after(() => end());
   const first = driver.hold(row, work);
@@ -112,7 +108,10 @@ test("while a model is asked between turns the lease is renewed in time, a renew
   await soon();
   const renewal = ["renew", "here", parts.limits.leaseMs];
   assert.deepEqual(asked, ["claim", renewal, renewal]);
-  assert.deepEqual(logged, ["the lease of c was not renewed"]);
+  assert.deepEqual(
+    warned.map(([message]) => message),
+    ["the lease of c was not renewed"],
+  );
   end();
   assert.ok((await first).ok);
   assert.equal(clock.timers(), 0);

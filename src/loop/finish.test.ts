@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { noted, partly } from "../../test/world/partly.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import type { EncodedEvent, Storage } from "../storage/storage.ts";
@@ -61,17 +60,13 @@ async function ending(t: TestContext, events: readonly NewEvent[], budgets: Part
     },
   });
   const kept = await keepOne(t, { before: events, wrap });
-  const told: unknown[] = [];
-  const parts = partly<Parts>({
-    ...kept.parts,
-    limits: { ...defaultLimits, budgets: { conversation: {}, turn: {}, agent: {}, ...budgets } },
-    logger: { ...kept.parts.logger, info: (line) => noted(told, line, undefined) },
-  });
+  const limits = { ...defaultLimits, budgets: { conversation: {}, turn: {}, agent: {}, ...budgets } };
+  const parts: Parts = { ...kept.parts, limits };
   kept.clock.move(6);
   const end = (...how: [Parameters<typeof finishTurn>[2], Parameters<typeof finishTurn>[3]?]) =>
     finishTurn(kept.tenure.root, parts, ...how);
   const bodies = () => batches.map((batch) => batch.events.map(({ type, body }) => [type, JSON.parse(body)]));
-  return { ...kept, met, batches, told, end, bodies };
+  return { ...kept, met, batches, end, bodies };
 }
 
 const asked = (id: string, call: string): NewEvent => ({

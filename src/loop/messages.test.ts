@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { partly } from "../../test/world/partly.ts";
 import { ok } from "../base/result.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Driver } from "./driver.ts";
+import { openDriver } from "./driver.ts";
 import type { Gates } from "./gates.ts";
 import { appendSeen, looksMax, openMessages } from "./messages.ts";
-import type { Parts } from "./parts.ts";
 import { keepOne, mailed, said, spawned, started } from "./tenure.testing.ts";
 
 const renamed = (title: string): NewEvent => ({ type: "conversation.renamed", title });
@@ -110,8 +108,9 @@ test("a stale epoch stores nothing, however the log stands [L2][N1]", async (t) 
 test("who takes back what waits takes back their own words, and never what one agent wrote to another [L7][A1]", async (t) => {
   const before = [said("m1"), started, spawned("w1"), said("m2"), said("m3"), mailed("mail", "root", "w1")];
   const { parts, conversation, log, number, tenure } = await keepOne(t, { before });
-  const driver = partly<Driver>({ running: () => undefined, wake: () => undefined });
-  const { withdraw, cancel } = openMessages(partly<Parts>(parts), driver);
+  const driver = openDriver(parts);
+  t.after(() => driver.close());
+  const { withdraw, cancel } = openMessages(parts, driver);
   const left = async () => (await log.history(number)).queue.map(({ id }) => id);
   const refused = await withdraw(conversation, "mail");
   assert.deepEqual([refused, await left()], [failure("message_not_found", { id: "mail" }), ["m2", "m3", "mail"]]);

@@ -94,7 +94,7 @@ async function failingAt(t: TestContext, error: Error) {
       return row;
     },
   });
-  const left = await leftOver(t, wrap);
+  const left = await leftOver(t, { wrap });
   for (const id of ["a", "b", "c"]) await left.start(id, waiting);
   const mend = () => {
     isWell = true;
@@ -159,7 +159,10 @@ test("a start does not break by a storage that goes away while it looks: what wa
   const left = await failingAt(t, away());
   const recovered = await recoverTurns(left.parts, driver, { ageMsMax });
   assert.deepEqual([recovered, woken], [{ resumed: 1, older: [] }, ["a"]]);
-  assert.deepEqual(left.logged, ["what was interrupted could not be looked for"]);
+  assert.deepEqual(
+    left.warned.map(([message]) => message),
+    ["what was interrupted could not be looked for"],
+  );
   const broken = await failingAt(t, new Error("a mistake"));
   await assert.rejects(recoverTurns(broken.parts, driver, { ageMsMax }), /a mistake/);
 });

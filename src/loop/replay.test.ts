@@ -1,26 +1,17 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { answer, step } from "../../test/world/any-log.ts";
-import { partly } from "../../test/world/partly.ts";
 import { emptyHistory } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
 import { recipeNow } from "./agent-tools.ts";
 import { openCompactions } from "./compactions.ts";
-import type { Driver } from "./driver.ts";
-import { openGates } from "./gates.ts";
+import { openDriver } from "./driver.ts";
 import { leftOver, running } from "./left-over.testing.ts";
-import type { Parts } from "./parts.ts";
 import { replayConversation } from "./replay.ts";
 
-async function stored(t: TestContext) {
-  const { parts: own, start, clock } = await leftOver(t);
-  const parts = partly<Parts>({ ...own, gates: openGates(), skills: { usable: () => [] } });
-  return { parts, start, clock, log: own.log, storage: own.storage };
-}
-
 test("a replay names what this version would say to the model in other words, and which tools it would tell of otherwise, with both [L2][L3]", async (t) => {
-  const { parts, start, clock } = await stored(t);
+  const { parts, start, clock } = await leftOver(t);
   const recipe = recipeNow(emptyHistory(), parts, { at: 1_794_700_000_000, own: {}, owner: localOwner });
   assert.ok(recipe?.type === "recipe.set");
   clock.move(99_000_000);
@@ -38,14 +29,14 @@ test("a replay names what this version would say to the model in other words, an
 });
 
 test("a replay of what counts says nothing of a turn that was taken back, and counts turns and steps of all agents [L2][L9]", async (t) => {
-  const { parts, start } = await stored(t);
+  const { parts, start } = await leftOver(t);
   const undone: NewEvent[] = [...running, step(1), answer(1, []), { type: "rewound", to: 0, cause: "undo" }];
   const row = await start("c", ...undone, ...running);
   assert.deepEqual(await replayConversation(parts, row), { turns: 1, steps: 0, differences: [] });
 });
 
 test("taking room back is about the main agent's: what was left out for an agent that worked for it is not looked at [Z2][A1]", async (t) => {
-  const { parts, start, log, storage } = await stored(t);
+  const { parts, start } = await leftOver(t);
   const compacted = { type: "compacted", turn: 1, strategy: "compact", messagesBefore: 2, messagesAfter: 1 } as const;
   const ended: NewEvent = { type: "turn.finished", turn: 1, outcome: "done" };
   const row = await start(
@@ -56,19 +47,11 @@ test("taking room back is about the main agent's: what was left out for an agent
     { ...compacted, agent: "w", upTo: 6, summary: "its own" },
     ended,
   );
-  const driver = partly<Driver>({
-    async hold({ number }, work) {
-      const lease = await storage.claimLease(number, "here", 1_000);
-      assert.ok(lease.ok);
-      const { epoch } = lease.value;
-      const worked = await work({ epoch, signal: new AbortController().signal });
-      await storage.releaseLease(number, { holder: "here", epoch });
-      return worked;
-    },
-  });
+  const driver = openDriver(parts);
+  t.after(() => driver.close());
   const { undoCompaction } = openCompactions(parts, driver);
   assert.deepEqual(await undoCompaction(row), { ok: true, value: { seq: 9 } });
-  const [undone] = await log.read(row.number, { after: 8, limit: 1 });
+  const [undone] = await parts.log.read(row.number, { after: 8, limit: 1 });
   assert.deepEqual(undone?.type === "compaction.undone" && [undone.compacted, undone.by], [5, localOwner]);
   const none = await undoCompaction(row);
   assert.equal(none.ok || none.failure.code, "compaction_not_found");

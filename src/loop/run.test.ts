@@ -251,7 +251,7 @@ test("with the event that makes an agent it is stored whose files it has, beside
   await tenure.root.commit();
   assert.deepEqual(sides, [
     { agents: [{ id: "w2", parent: "w1", folder: undefined }] },
-    { received: "r1", agents: [{ id: "t1", parent: "root", folder: "t1" }] },
+    { received: "r1", agents: [{ id: "t1", parent: "root", folder: "workspaces/t1" }] },
     undefined,
   ]);
   assert.deepEqual([...tenure.runs.keys()], ["root", "w1", "w2", "t1"]);

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { answer, step } from "../../test/world/any-log.ts";
-import { partly } from "../../test/world/partly.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Driver } from "./driver.ts";
+import { openDriver } from "./driver.ts";
 import { leftOver } from "./left-over.testing.ts";
 import type { SaidAgain } from "./loop.ts";
-import type { Parts } from "./parts.ts";
 import { openSayAgain } from "./say-again.ts";
 
 const said = (id: string, more: object = {}): NewEvent => ({
@@ -32,25 +30,26 @@ async function saying(t: TestContext, events: readonly NewEvent[], refuse?: (rea
       return refused === undefined ? real.append(batch) : failure("storage_full", {});
     },
   });
-  const { parts: own, start, clock } = await leftOver(t, wrap);
+  const { parts, start, clock, homes } = await leftOver(t, { wrap });
   const woken: string[] = [];
-  const stat = async (path: string) => (path.endsWith(".py") ? { ok: true, value: { type: "file" } } : { ok: false });
-  const parts = partly<Parts>({ ...own, workspaces: { ofConversation: () => ({ stat }) } });
-  const driver = partly<Driver>({ wake: ({ id }) => void woken.push(id) });
+  // It lives with another server, which is asked for when it is woken.
+  Object.assign(homes, { holds: async (key: string) => woken.push(key) < 0 });
+  const driver = openDriver(parts);
+  t.after(() => driver.close());
   const row = await start("c", ...events);
   clock.move(8);
   const { sayAgain } = openSayAgain(parts, driver);
   const again = (message: string, wanted: Partial<SaidAgain> = {}) =>
     sayAgain(row, message, { cause: "regenerate", ...wanted });
-  const last = async () => (await own.log.read(row.number, { after: 0, limit: 100 })).at(-1);
-  return { own, row, again, appended, woken, last };
+  const last = async () => (await parts.log.read(row.number, { after: 0, limit: 100 })).at(-1);
+  return { parts, row, again, appended, woken, last };
 }
 
 test("the way back and the message are stored at once, with what the list shows and the wish to be answered, and then it is answered [C4][L2]", async (t) => {
   const events = [said("a"), ...turn(1, "a"), said("b"), said("c"), ...turn(2, "b"), ...turn(3, "c")];
-  const { again, appended, woken, own, row } = await saying(t, events);
+  const { again, appended, woken, parts, row } = await saying(t, events);
   const answered = await again("b", { id: "once", run: "r" });
-  assert.deepEqual([answered, woken], [{ ok: true, value: { message: "b", seq: 19 } }, ["c"]]);
+  assert.deepEqual([answered, woken], [{ ok: true, value: { message: "b", seq: 19 } }, [`c:${row.number}`]]);
   const [batch, ...more] = appended;
   assert.deepEqual(
     [batch?.events.map(({ type, body }) => [type, JSON.parse(body)]), batch?.expectedHead, batch?.with, more],
@@ -66,7 +65,7 @@ test("the way back and the message are stored at once, with what the list shows 
       [],
     ],
   );
-  assert.equal((await own.log.find(row.owner, "c")).ok, true);
+  assert.equal((await parts.log.find(row.owner, "c")).ok, true);
   assert.deepEqual(await again("b", { id: "once" }), answered, "under its id it was done before");
   assert.deepEqual([appended.length, woken.length], [1, 1]);
 });
@@ -90,7 +89,8 @@ test("a message is said again as it was but for what is to be another, and is ab
   const file = { path: "uploads/x.py", name: "x.py", type: "python", bytes: 3 };
   const first = { text: "go", mode: "steer", slot: "reasoning", run: "old", reply: "r", hints: ["code"] };
   const repeated = async (more: object, wanted: Partial<SaidAgain>) => {
-    const { again, last } = await saying(t, [said("a", { ...first, ...more }), ...turn(1, "a")]);
+    const { again, last, parts, row } = await saying(t, [said("a", { ...first, ...more }), ...turn(1, "a")]);
+    assert.ok((await parts.workspaces.ofConversation(row).write("uploads/temparea/a.py", "1")).ok);
     assert.ok((await again("a", wanted)).ok);
     const { seq: _, at: __, ...event } = (await last()) ?? assert.fail();
     return event;

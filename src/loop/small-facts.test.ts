@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
-import { noted, partly } from "../../test/world/partly.ts";
-import { failed, ok } from "../base/result.ts";
+import { testWorkspace } from "../../test/world/workspace.ts";
+import { ok } from "../base/result.ts";
 import { foldHistory } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { failure, makeFailure } from "../protocol/failure.ts";
+import { failure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { openBudgets } from "./budgets.ts";
-import { openGates } from "./gates.ts";
 import { lastText, snippet } from "./last-text.ts";
 import { leftOver } from "./left-over.testing.ts";
 import { openLoadTool } from "./load-tool.ts";
@@ -41,7 +39,7 @@ test("a conversation is listed by one line of at most 120 characters of what was
 test("a memory is one line, known again whoever writes it down how, and changed by its user it is theirs and keeps its place [Z4]", async (t) => {
   const { parts: own, clock } = await leftOver(t);
   const ids = { hex: (characters: number) => String(clock.now()).padStart(characters, "0"), uuid: () => "" };
-  const parts = partly<Parts>({ ...own, ids });
+  const parts: Parts = { ...own, ids };
   const { memory, addMemory, changeMemory, forgetMemory } = openMemory(parts);
   const row = conversationRow("c");
   clock.move(5);
@@ -68,60 +66,61 @@ test("a memory is one line, known again whoever writes it down how, and changed 
 
 test("a memory that could not be stored or forgotten is told so [Z4][Q2]", async (t) => {
   const wrap = (real: Storage): Storage => ({ ...real, putMemory: async () => full, dropMemory: async () => full });
-  const { parts: own } = await leftOver(t, wrap);
-  const { addMemory, changeMemory, forgetMemory } = openMemory(partly<Parts>({ ...own, ids: { hex: () => "1" } }));
+  const { parts } = await leftOver(t, { wrap });
+  const { addMemory, changeMemory, forgetMemory } = openMemory(parts);
   assert.deepEqual([await addMemory(localOwner, "x"), await forgetMemory(localOwner, "1")], [full, full]);
   const unknown = await changeMemory(localOwner, "1", "x");
   assert.equal(unknown.ok || unknown.failure.code, "memory_not_found");
 });
 
-test("a rule that cannot be read allows nothing and is named in the log file; one of a conversation counts there alone [H2][O1]", async () => {
+test("a rule that cannot be read allows nothing and is named in the log file; one of a conversation counts there alone [H2][O1]", async (t) => {
   const rule: AllowRule = {
     ...{ id: "3fa1b2c4", tool: "pay", scope: "conversation", conversation: "c", at: 1, by: "local" },
     match: { match: "findings", covers: [{ kind: "packages", pattern: "pip install *" }] },
   };
-  const row = conversationRow("c", 7);
-  assert.equal(ruleRow(localOwner, rule, row).number, 7);
-  assert.equal(ruleRow(localOwner, { ...rule, scope: "user" }, row).number, undefined);
-  const asked: unknown[] = [];
-  const rows = [
-    { id: "a", body: "{" },
-    { id: "b", body: JSON.stringify({ ...rule, scope: "all" }) },
-    { id: "c", body: JSON.stringify(rule) },
-  ];
-  let dropped: unknown = ok(true);
-  const parts = partly<Parts>({
-    logger: { warn: (_, facts) => noted(asked, facts, undefined) },
-    storage: { listRules: async (...given) => noted(asked, given, rows), dropRule: async () => dropped },
+  let isFull = false;
+  const wrap = (real: Storage): Storage => ({
+    ...real,
+    dropRule: async (...given) => (isFull ? full : real.dropRule(...given)),
   });
+  const { parts, start, real, warned } = await leftOver(t, { wrap });
+  const [row, other] = [await start("c"), await start("d")];
+  assert.equal(ruleRow(localOwner, { ...rule, scope: "user" }, row).number, undefined);
+  const put = (id: string, at: number, of: object | string, place: number | undefined = row.number) =>
+    real.putRule({ owner: localOwner, id, number: place, at, body: typeof of === "string" ? of : JSON.stringify(of) });
+  await Promise.all([put("a", 3, "{"), put("b", 2, { ...rule, scope: "all" }), put(rule.id, 1, rule)]);
   const { rules, revokeRule } = openRules(parts);
-  assert.deepEqual(await rules(localOwner, row), [rule]);
-  assert.deepEqual(asked, [
-    [localOwner, { number: 7, limit: 500 }],
-    { rule: "a", owner: localOwner },
-    { rule: "b", owner: localOwner },
+  assert.deepEqual([await rules(localOwner, row), await rules(localOwner, other)], [[rule], []]);
+  const why = "a rule that somebody made cannot be read";
+  assert.deepEqual(warned, [
+    [why, { rule: "a", owner: localOwner }],
+    [why, { rule: "b", owner: localOwner }],
   ]);
-  assert.deepEqual(await revokeRule(localOwner, "c"), ok(undefined));
-  dropped = ok(false);
-  assert.deepEqual(await revokeRule(localOwner, "c"), failed(makeFailure("rule_not_found", { id: "c" })));
-  dropped = full;
-  assert.deepEqual(await revokeRule(localOwner, "c"), full);
+  isFull = true;
+  assert.deepEqual(await revokeRule(localOwner, rule.id), full);
+  isFull = false;
+  assert.deepEqual(await revokeRule(localOwner, rule.id), ok(undefined));
+  assert.deepEqual(await revokeRule(localOwner, rule.id), failure("rule_not_found", { id: rule.id }));
+  await Promise.all(
+    Array.from({ length: 501 }, (_, at) => put(`${at}`, 9 + at, { ...rule, scope: "user" }, undefined)),
+  );
+  assert.equal((await rules(localOwner)).length, 500);
 });
 
-test("a selected file is looked for among the parts before the uploads, and is code by its own name, not by its folder's [C2][M2]", async () => {
-  const looked: string[] = [];
-  const lying = (...paths: readonly string[]) =>
-    partly<Workspace>({
-      stat: async (path) => noted(looked, path, paths.includes(path) ? ok({ type: "file" }) : failed({})),
-    });
+test("a selected file is looked for among the parts before the uploads, and is code by its own name, not by its folder's [C2][M2]", async (t) => {
+  const lying = async (...paths: readonly string[]) => {
+    const { workspace } = await testWorkspace(t);
+    for (const path of paths) assert.ok((await workspace.write(path, "a")).ok);
+    return workspace;
+  };
   const row = conversationRow("c");
   const chosen = async (workspace: Workspace, ...names: readonly string[]) => {
     const answer = await selectFiles(workspace, row, names);
     return answer.ok ? answer.value?.files : answer.failure.code;
   };
-  const both = lying("uploads/temparea/a.csv", "uploads/a.csv", "uploads/b.py/x.txt", "outputs/o.md");
+  const both = await lying("uploads/temparea/a.csv", "uploads/a.csv", "uploads/b.py/x.txt", "outputs/o.md");
   assert.deepEqual(await chosen(both, "a.csv", "a.csv"), ["/workspace/c/uploads/temparea/a.csv"]);
-  assert.deepEqual(await chosen(lying("uploads/a.csv"), "a.csv"), ["/workspace/c/uploads/a.csv"]);
+  assert.deepEqual(await chosen(await lying("uploads/a.csv"), "a.csv"), ["/workspace/c/uploads/a.csv"]);
   assert.deepEqual(await chosen(both, "outputs/o.md"), ["/workspace/c/outputs/o.md"]);
   assert.equal(await chosen(both, "a.csv", "other/b.md"), "selected_file_missing");
   assert.deepEqual(await selectFiles(both, row, undefined), ok(undefined));
@@ -136,14 +135,14 @@ test("a limit that is set as it is changes nothing in the log, and what cannot b
     ...real,
     append: async (batch) => (isFull ? full : real.append(batch)),
   });
-  const { parts: own, start } = await leftOver(t, wrap);
+  const { parts, start } = await leftOver(t, { wrap });
   const row = await start("c");
-  const { setBudget, budget } = openBudgets(partly<Parts>({ ...own, gates: openGates() }));
+  const { setBudget, budget } = openBudgets(parts);
   const set = async (limits: object) => {
     const answer = await setBudget(row, limits);
     return answer.ok ? [answer.value.set, answer.value.by] : answer.failure.code;
   };
-  const head = () => own.log.headOf(row.number);
+  const head = () => parts.log.headOf(row.number);
   assert.deepEqual([await set({}), await head()], [[{}, "settings"], 0]);
   assert.deepEqual([await set({ tokens: 9 }), await head()], [[{ tokens: 9 }, "person"], 1]);
   assert.deepEqual([await set({ tokens: 9 }), await head()], [[{ tokens: 9 }, "person"], 1]);
@@ -153,16 +152,15 @@ test("a limit that is set as it is changes nothing in the log, and what cannot b
 });
 
 test("a tool that is loaded is stored once by its own name, one that is told of anyway is not, and an unknown one is refused [T1]", async (t) => {
-  const { parts: own, start } = await leftOver(t);
+  const { parts, start } = await leftOver(t);
   const row = await start("c");
-  const toolbox = openToolbox(builtins);
-  const { loadTool, agentTools } = openLoadTool(partly<Parts>({ ...own, gates: openGates(), toolbox: () => toolbox }));
-  const [onDemand] = toolbox.onDemand;
+  const { loadTool, agentTools } = openLoadTool(parts);
+  const [onDemand] = parts.toolbox(localOwner).onDemand;
   assert.ok(onDemand !== undefined);
-  const loaded = async () => [...(await own.log.history(row.number)).loadedTools];
+  const loaded = async () => [...(await parts.log.history(row.number)).loadedTools];
   assert.deepEqual([await loadTool(row, onDemand.name), await loaded()], [ok(undefined), [onDemand.name]]);
-  const head = await own.log.headOf(row.number);
+  const head = await parts.log.headOf(row.number);
   for (const name of [onDemand.name, "read_file"]) assert.deepEqual(await loadTool(row, name), ok(undefined));
   const unknown = await loadTool(row, "no_such_tool");
-  assert.deepEqual([unknown.ok, await own.log.headOf(row.number), await agentTools(row)], [false, head, undefined]);
+  assert.deepEqual([unknown.ok, await parts.log.headOf(row.number), await agentTools(row)], [false, head, undefined]);
 });

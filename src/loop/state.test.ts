@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { answer, step } from "../../test/world/any-log.ts";
-import { partly } from "../../test/world/partly.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { leftOver, running, waiting } from "./left-over.testing.ts";
-import type { Parts } from "./parts.ts";
 import { conversationRow } from "./rows.testing.ts";
 import { conversationOf, describeState } from "./state.ts";
 
@@ -24,11 +22,15 @@ const both: NewEvent[] = [
   ...[step(1, { agent: "w" }), Object.assign(answer(1, ["z"]), { agent: "w" })],
 ];
 
+/** `cleanedAt`: when its files were tidied away. */
 async function stateAfter(t: TestContext, events: readonly NewEvent[], cleanedAt?: number) {
-  const { parts: own, start, clock } = await leftOver(t);
+  const { parts, start, clock, real } = await leftOver(t);
   clock.move(5);
   const row = await start("c", ...events);
-  const parts = partly<Parts>({ ...own, workspaces: { cleanedAt: async () => cleanedAt } });
+  if (cleanedAt !== undefined) {
+    assert.ok((await parts.workspaces.create(row)).ok);
+    assert.ok((await real.updateWorkspace("workspace/c", { cleanedAt })).ok);
+  }
   return describeState(parts, row);
 }
 

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { baseModel } from "../../test/world/base-model.ts";
-import { noted, partly } from "../../test/world/partly.ts";
-import { systemIds } from "../base/ids.ts";
-import type { DeltaSink, ModelAnswer, ModelError } from "../models/provider.ts";
+import { openModels } from "../models/models.ts";
+import type { DeltaSink, ModelAnswer, ModelError, ModelRequest } from "../models/provider.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
+import type { LiveFrame } from "./loop.ts";
 import { defaultLimits, type LoopLimits, type Parts } from "./parts.ts";
 import { takeStep } from "./step.ts";
 import { keepOne, said, started } from "./tenure.testing.ts";
@@ -26,39 +24,40 @@ type Play = {
 };
 type Kept = Awaited<ReturnType<typeof keepOne>>;
 
-/** One step against a model whose part the test plays. */
+/** One step against a server of models whose part the test plays. */
 async function stepping(t: TestContext, { before = [], limits, random = () => 0.5, isFinal = false, play }: Play = {}) {
   const kept = await keepOne(t, { before: [recipe, said("m1"), started, ...before] });
   const { tenure, log, number, clock } = kept;
-  const models = await baseModel(clock, 16_000);
-  t.after(() => models.close());
-  const [live, asked, waits]: [unknown[], unknown[], number[]] = [[], [], []];
+  const [live, asked, waits]: [LiveFrame[], ModelRequest[], number[]] = [[], [], []];
   const send = async (sink: DeltaSink) => ({ ...plain, ...(await play?.(kept, sink)) });
-  const model = {
-    ...models.get("base"),
-    prepare: (request: object) => noted(asked, request, { bytes, send }),
-  };
-  const toolbox = openToolbox(builtins);
-  const parts = partly<Parts>({
-    ...kept.parts,
-    ...{ ids: systemIds, agents: () => [], toolbox: () => toolbox, random },
-    logger: { ...kept.parts.logger, info: () => undefined },
-    limits: { ...defaultLimits, ...limits },
-    models: { ...models, choose: () => ({ slot: "base", reason: "r", model }) },
-    skills: { usable: () => [], find: () => undefined },
-    storage: kept.real,
-    workspaces: { ...kept.parts.workspaces, ofConversation: () => ({}) },
-    live: {
-      begin: (_, place) => noted(live, ["begin", place], undefined),
-      add: (_, kind, text) => noted(live, [kind, text], undefined),
-      end: () => noted(live, "end", undefined),
-    },
-    clock: { ...clock, wait: async (ms) => noted(waits, ms, "elapsed") },
+  const models = await openModels({
+    slots: { base: { slot: "base", baseUrl: "http://127.0.0.1:9", model: "m", contextWindow: 16_000 } },
+    makeProvider: () => ({
+      prepare(request) {
+        asked.push(request);
+        return { bytes, send };
+      },
+      close: async () => {},
+    }),
+    ...{ startDemo: () => assert.fail("there is a model"), clock },
   });
+  t.after(() => models.close());
+  const wait: typeof clock.wait = async (ms) => {
+    waits.push(ms);
+    return "elapsed";
+  };
+  const parts: Parts = {
+    ...{ ...kept.parts, models, random, clock: { ...clock, wait } },
+    limits: { ...defaultLimits, ...limits },
+  };
+  parts.live.listen(number, (frame) => live.push(frame));
   const head = await log.headOf(number);
   const isStaged = await takeStep(tenure.root, parts, { isFinal });
   const stored = async () =>
     (await log.read(number, { after: head, limit: 20 })).map(({ seq: _, at: __, ...event }) => event);
+  const unshown: LiveFrame[] = [];
+  parts.live.listen(number, (frame) => unshown.push(frame));
+  assert.deepEqual(unshown, [], "nothing is being written any more");
   return { ...kept, isStaged, stored, live, asked, waits };
 }
 
@@ -85,9 +84,11 @@ test("what is asked is stored before it leaves, with the first words for the lis
     },
   });
   assert.deepEqual(seen, [[bytes.hash, 99, 7, []]]);
+  const shown = { frame: "delta", turn: 1, step: 1, attempt: 1, offset: 0 };
   assert.deepEqual(live, [
-    ["begin", { turn: 1, step: 1, attempt: 1 }],
-    ...[["text", ""], ["reasoning", "hm"], ["text", "yes"], "end"],
+    { ...shown, kind: "text", text: "" },
+    { ...shown, kind: "reasoning", text: "hm" },
+    { ...shown, kind: "text", text: "yes" },
   ]);
   assert.equal(isStaged, true);
   assert.deepEqual(
@@ -104,7 +105,7 @@ test("what is asked is stored before it leaves, with the first words for the lis
   const row = await real.conversationByNumber(tenure.conversation.number);
   assert.deepEqual([row?.title, row?.lastMessage], ["m1", "m1"]);
   const [request] = asked;
-  assert.deepEqual([Object(request).toolChoice, Object(request).cacheKey], ["auto", "c"]);
+  assert.deepEqual([request?.toolChoice, request?.cacheKey], ["auto", "c"]);
 });
 
 test("in its last answer a model may call nothing, and one that does so all the same has said what it said [L8]", async (t) => {
@@ -112,7 +113,7 @@ test("in its last answer a model may call nothing, and one that does so all the 
   const { tenure, asked, stored } = await stepping(t, { isFinal: true, play });
   assert.ok((await tenure.root.commit()).ok);
   const [begun, answer] = await stored();
-  assert.equal(Object(asked[0]).toolChoice, "none");
+  assert.equal(asked[0]?.toolChoice, "none");
   assert.equal(begun?.type === "step.started" && begun.final, true);
   assert.ok(answer?.type === "message.assistant");
   assert.deepEqual([answer.text, answer.calls, answer.finish], ["so far", undefined, "stop"]);

@@ -37,7 +37,7 @@ async function amongOthers(
       return due;
     },
   });
-  const left = await leftOver(t, wrap);
+  const left = await leftOver(t, { wrap });
   Object.assign(left.homes, {
     isShared,
     onGone(listener: (server: string) => void) {

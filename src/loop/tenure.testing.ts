@@ -1,53 +1,26 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { openDatabase } from "../../test/world/database.ts";
-import { manualClock } from "../../test/world/manual-clock.ts";
 import { notedLater } from "../../test/world/partly.ts";
-import { systemIds } from "../base/ids.ts";
-import { homesHere } from "../homes/homes.ts";
-import { openLog } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
-import type { Storage } from "../storage/storage.ts";
-import { openGates } from "./gates.ts";
-import { defaultLimits } from "./parts.ts";
+import { allParts } from "./all-parts.testing.ts";
+import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
-import { openTenure, type TenureParts } from "./tenure.ts";
+import { openTenure } from "./tenure.ts";
+
+type Given = Parameters<typeof allParts>[1] & { readonly before?: readonly NewEvent[] };
 
 /** A conversation in the hands of this process, over a storage of its own, and what others do to it. */
-export async function keepOne(
-  t: TestContext,
-  {
-    before = [],
-    wrap = (storage) => storage,
-  }: { before?: readonly NewEvent[]; wrap?: (real: Storage) => Storage } = {},
-) {
-  const clock = manualClock();
+export async function keepOne(t: TestContext, { before = [], ...given }: Given = {}) {
+  const { parts: all, clock, ...world } = await allParts(t, given);
   clock.move(1);
-  const real = openDatabase(t, clock);
-  const storage = wrap(real);
-  const log = openLog({
-    ...{ storage, clock, ids: systemIds, checksReads: true },
-    onBrokenRecord: () => assert.fail("all can be read"),
-  });
+  const { log } = all;
   const made = await log.createConversation(localOwner, { id: "c" });
   assert.ok(made.ok);
   const { value: conversation } = made;
   const { number } = conversation;
-  const warned: unknown[] = [];
   const looks: number[] = [];
-  const parts: TenureParts = {
-    ...{ log, storage, clock, homes: homesHere, gates: openGates(), limits: defaultLimits },
-    logger: {
-      ...{ path: undefined, info() {}, debug() {}, flush: async () => {}, close: async () => {} },
-      warn: (message, facts) => warned.push([message, facts]),
-      error: (message, facts) => warned.push([message, facts]),
-    },
-    beforeTurn: () => notedLater(looks, clock.monotonic()),
-    workspaces: {
-      agentRow: ({ agent, parent, isTask }) => ({ id: agent, parent, folder: isTask ? agent : undefined }),
-    },
-  };
+  const parts: Parts = { ...all, beforeTurn: () => notedLater(looks, clock.monotonic()) };
   /** As a person does it, or another server. */
   const others = async (...events: NewEvent[]) => {
     const stored = await log.append(number, events);
@@ -63,7 +36,7 @@ export async function keepOne(
     assert.ok(run !== undefined, id);
     return run;
   };
-  return { parts, log, real, clock, conversation, number, tenure, agent, others, warned, looks };
+  return { ...world, parts, log, clock, conversation, number, tenure, agent, others, looks };
 }
 
 export const soon = () => new Promise((resolve) => setImmediate(resolve));

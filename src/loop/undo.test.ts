@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { partly } from "../../test/world/partly.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import type { ConversationRow } from "../storage/storage.ts";
+import type { ConversationRow, Storage } from "../storage/storage.ts";
 import { openCheckpoints } from "./checkpoints.ts";
-import type { Driver } from "./driver.ts";
-import { openGates } from "./gates.ts";
+import { openDriver } from "./driver.ts";
 import { goBack } from "./go-back.ts";
 import { leftOver, messageOf, waiting } from "./left-over.testing.ts";
-import type { Parts } from "./parts.ts";
 import { openUndo } from "./undo.ts";
 
 const turn = (number: number): NewEvent[] => [
@@ -17,31 +14,39 @@ const turn = (number: number): NewEvent[] => [
   { type: "turn.finished", turn: number, outcome: "done" },
 ];
 
-/** A conversation that rests, and what happens until whoever wants to go back may; `behind`: how old the tenure is. */
+/** A conversation that rests, and what happens until whoever wants to go back may; `isLost`: another server has it then. */
 async function resting(t: TestContext, ...events: readonly NewEvent[]) {
-  const { parts: own, start, leave } = await leftOver(t);
-  const parts = partly<Parts>({ ...own, gates: openGates(), workspaces: { cleanedAt: async () => undefined } });
-  const row = await start("c", ...events);
-  const state = { meanwhile: [] as readonly NewEvent[], behind: 0, held: 0 };
-  const driver = partly<Driver>({
-    async hold({ number }, work) {
+  const state = { meanwhile: [] as readonly NewEvent[], isLost: false, held: 0 };
+  const wrap = (real: Storage): Storage => ({
+    ...real,
+    async claimLease(number, holder, ttlMs) {
       state.held += 1;
       if (state.meanwhile.length > 0) await leave(row, ...state.meanwhile);
-      const lease = await own.storage.claimLease(number, "here", 1_000);
+      const lease = await real.claimLease(number, holder, ttlMs);
       assert.ok(lease.ok);
-      const { epoch } = lease.value;
-      const worked = await work({ epoch: epoch - state.behind, signal: new AbortController().signal });
-      await own.storage.releaseLease(number, { holder: "here", epoch });
-      return worked;
+      if (state.isLost) await takenAt(real, number, { holder, ...lease.value });
+      return lease;
     },
   });
+  const { parts, start, leave } = await leftOver(t, { wrap });
+  const row = await start("c", ...events);
+  const driver = openDriver(parts);
+  t.after(() => driver.close());
   const { undo } = openUndo(parts, driver);
   const checkpoints = openCheckpoints(parts, driver);
   const backs = async () => {
-    const all = await own.log.read(row.number, { after: 0, limit: 100 });
+    const all = await parts.log.read(row.number, { after: 0, limit: 100 });
     return all.flatMap((event) => (event.type === "rewound" ? [[event.to, event.cause]] : []));
   };
-  return { parts, own, row, state, undo, checkpoints, backs };
+  return { parts, row, state, undo, checkpoints, backs };
+}
+
+/** Another server takes a conversation over, and lets go of it again. */
+async function takenAt(real: Storage, number: number, lease: { readonly holder: string; readonly epoch: number }) {
+  await real.releaseLease(number, lease);
+  const other = await real.claimLease(number, "there", 1_000);
+  assert.ok(other.ok);
+  await real.releaseLease(number, { holder: "there", ...other.value });
 }
 
 const codeOf = (answer: { ok: true } | { ok: false; failure: { code: string } }) =>
@@ -66,7 +71,7 @@ test("what is said while undo waits is answered first, and while a turn is about
 
 test("a server that has lost the conversation undoes nothing in it, and where nothing was said there is nothing to undo [W12][N1]", async (t) => {
   const { undo, row, state, backs } = await resting(t, ...turn(1));
-  state.behind = 1;
+  state.isLost = true;
   assert.deepEqual([codeOf(await undo(row)), await backs()], ["fenced", []]);
   const empty = await resting(t);
   assert.deepEqual([codeOf(await empty.undo(empty.row)), await empty.backs()], ["nothing_to_undo", []]);
@@ -75,7 +80,7 @@ test("a server that has lost the conversation undoes nothing in it, and where no
 test("undo tells which turn of the main agent is gone, in the person's own words, whatever agents worked in it last [W12][A1]", async (t) => {
   const [said, started, ended] = turn(2);
   assert.ok(said && started && ended);
-  const { undo, row, backs, own } = await resting(
+  const { undo, row, backs, parts } = await resting(
     t,
     ...[...turn(1), { ...said, text: "look: a page", own: 5, untrusted: true } as NewEvent, started],
     { type: "agent.spawned", id: "w", mode: "task", role: "writer", brief: "write" },
@@ -88,16 +93,16 @@ test("undo tells which turn of the main agent is gone, in the person's own words
     value: { turn: 2, message: "look:", restored: [], left: [] },
   });
   assert.deepEqual(await backs(), [[3, "undo"]]);
-  const { queue, lastTurn } = await own.log.history(row.number);
+  const { queue, lastTurn } = await parts.log.history(row.number);
   assert.deepEqual([queue, lastTurn?.turn], [[], 1], "its message waits for no turn");
 });
 
 test("nobody goes back in the middle of a turn that began in the last moment [L9][L7]", async (t) => {
-  const { parts, own, row, backs } = await resting(t, ...turn(1));
-  const events = await own.log.effective(row.number, 99);
+  const { parts, row, backs } = await resting(t, ...turn(1));
+  const events = await parts.log.effective(row.number, 99);
   const started: NewEvent = { type: "turn.started", turn: 2, message: "m2", epoch: 1 };
-  assert.ok((await own.log.append(row.number, [messageOf("m2"), started])).ok);
-  const lease = await own.storage.claimLease(row.number, "here", 1_000);
+  assert.ok((await parts.log.append(row.number, [messageOf("m2"), started])).ok);
+  const lease = await parts.storage.claimLease(row.number, "here", 1_000);
   assert.ok(lease.ok);
   const gone = await goBack(parts, row, { events, to: 0, cause: "undo", epoch: lease.value.epoch });
   assert.deepEqual([codeOf(gone), await backs()], ["conversation_busy", []]);
@@ -116,16 +121,16 @@ test("one goes back only to a place that is there when it is one's turn, at rest
   state.meanwhile = [{ type: "checkpoint.deleted", checkpoint: 3 }];
   assert.deepEqual([await restored(row, place, 3), state.held], [["checkpoint_not_found", []], 1]);
   state.meanwhile = [];
-  state.behind = 1;
+  state.isLost = true;
   assert.deepEqual(await restored(row, place, 6), ["fenced", []]);
-  state.behind = 0;
+  state.isLost = false;
   state.meanwhile = [waiting];
   assert.deepEqual(await restored(row, place, 6), ["conversation_busy", []]);
   assert.deepEqual([await restored(row, place, 6), state.held], [["conversation_busy", []], 3]);
 });
 
 test("a place that is saved is told with its name and the one before it, once under one id, and not while a turn is about to begin [L9]", async (t) => {
-  const { row, checkpoints, own } = await resting(t, ...turn(1));
+  const { row, checkpoints, parts } = await resting(t, ...turn(1));
   const saved = { ok: true, value: { checkpoint: 4, parent: 3, name: "here", at: 0 } };
   assert.deepEqual(await checkpoints.saveCheckpoint(row, "here", "once"), saved);
   assert.deepEqual(await checkpoints.saveCheckpoint(row, "again", "once"), saved);
@@ -137,12 +142,12 @@ test("a place that is saved is told with its name and the one before it, once un
     ],
   );
   assert.equal(codeOf(await checkpoints.deleteCheckpoint(row, 9)), "checkpoint_not_found");
-  assert.equal(await own.log.headOf(row.number), 4);
+  assert.equal(await parts.log.headOf(row.number), 4);
   assert.equal(codeOf(await checkpoints.deleteCheckpoint(row, 3)), "done");
   assert.deepEqual(
     (await checkpoints.checkpoints(row)).map(({ checkpoint }) => checkpoint),
     [4],
   );
-  assert.ok((await own.log.append(row.number, [messageOf("m2")])).ok);
+  assert.ok((await parts.log.append(row.number, [messageOf("m2")])).ok);
   assert.equal(codeOf(await checkpoints.saveCheckpoint(row, "later")), "conversation_busy");
 });
