@@ -1,36 +1,24 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { partly } from "../../test/world/partly.ts";
+import { skillText } from "../../test/world/skill-folder.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { failure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
-import type { FoundSkill } from "../skills/skills.ts";
 import { leftOver } from "./left-over.testing.ts";
-import type { Parts } from "./parts.ts";
 import { openSkillList } from "./skills.ts";
 
-const skill = (id: string, state: FoundSkill["state"], shown = `~/${id}`) =>
-  partly<FoundSkill>({ id, state, shown, fileTypes: [], skill: { description: `Does ${id}.` } });
-const all = [
-  ...[skill("pdf", "shadowed", "~/far/pdf"), skill("pdf", "usable"), skill("off", "disabled", "~/off here")],
-  ...[skill("tables", "usable"), skill("torn", "broken")],
-];
+const files = {
+  "near/pdf/SKILL.md": "torn",
+  ...Object.fromEntries(
+    ["near/tables", "skills/off", "skills/pdf", "skills/tables"].map((path) => [
+      `${path}/SKILL.md`,
+      skillText(path.slice(path.indexOf("/") + 1)),
+    ]),
+  ),
+};
 
 async function listing(t: TestContext) {
-  const { parts: own, start } = await leftOver(t);
-  let looks = 0;
-  const found = () => (looks === 0 ? [] : all);
-  const parts = partly<Parts>({
-    ...own,
-    skills: {
-      async look() {
-        looks += 1;
-      },
-      found,
-      usable: () => found().filter(({ state }) => state === "usable"),
-      missing: (name) => failure("skill_not_found", { skill: name, near: "" }),
-    },
-  });
+  const off = { isEnabled: false, source: "config/skills.yaml:1", fileTypes: [] };
+  const { parts, start } = await leftOver(t, { files, skills: { off } });
   return { ...openSkillList(parts), start };
 }
 
@@ -38,13 +26,13 @@ test("all skills are listed as they lie there now, with what became of each in a
   const { skills, start } = await listing(t);
   const { items, tokensMax } = await skills(localOwner);
   assert.deepEqual(
-    items.map(({ found, state, use }) => [found.id, state, use]),
+    items.map(({ found, state, use }) => [found.shown, state, use]),
     [
-      ["pdf", "shadowed", undefined],
-      ["pdf", "offered", undefined],
-      ["off", "disabled", undefined],
-      ["tables", "offered", undefined],
-      ["torn", "broken", undefined],
+      ["near/pdf", "broken", undefined],
+      ["near/tables", "offered", undefined],
+      ["skills/off", "disabled", undefined],
+      ["skills/pdf", "offered", undefined],
+      ["skills/tables", "shadowed", undefined],
     ],
   );
   assert.ok(tokensMax > 0);
@@ -54,9 +42,9 @@ test("all skills are listed as they lie there now, with what became of each in a
   assert.deepEqual(
     here.items.slice(1, 4).map(({ use }) => use),
     [
-      { linked: { turn: 2, because: "mention", file: null }, isRead: false },
-      { linked: null, isRead: false },
       { linked: null, isRead: true },
+      { linked: null, isRead: false },
+      { linked: { turn: 2, because: "mention", file: null }, isRead: false },
     ],
   );
 });
@@ -67,10 +55,11 @@ test("of several skills of one name the one that is used is explained; one that 
     const answer = await explainSkill(localOwner, name);
     return answer.ok ? [answer.value.found.shown, answer.value.state, answer.value.tokensMax > 0] : answer.failure.code;
   };
-  assert.deepEqual(
-    [await explained("pdf"), await explained("~/far/pdf"), await explained("off"), await explained("none")],
-    [["~/pdf", "offered", true], ["~/far/pdf", "shadowed", true], ["~/off here", "disabled", true], "skill_not_found"],
-  );
+  assert.deepEqual(await explained("pdf"), ["skills/pdf", "offered", true]);
+  assert.deepEqual(await explained("near/pdf"), ["near/pdf", "broken", true]);
+  assert.deepEqual(await explained("skills/tables"), ["skills/tables", "shadowed", true]);
+  assert.deepEqual(await explained("off"), ["skills/off", "disabled", true]);
+  assert.equal(await explained("none"), "skill_not_found");
 });
 
 test("what can be named is found by how it begins, with an @ before it or not and however it is written, and is counted beyond the page [L4]", async (t) => {

@@ -39,7 +39,13 @@ type How = "done" | "lost" | "cancelled" | "killed" | "timeout" | "out_of_memory
 export type PlayedExecution = Execution & { finish(how?: How): void };
 /** What a program says and its exit code; then it ends by itself. */
 export type Play = (execution: Execution) => Played | Promise<Played>;
-type Played = { readonly code: number; readonly says?: string; readonly how?: How };
+type Played = {
+  readonly code: number;
+  readonly says?: string;
+  /** Where it says so: what fails says it as an error, unless said otherwise. */
+  readonly on?: "stdout" | "stderr";
+  readonly how?: How;
+};
 
 /** Programs end when the test says so, or as they are played; the code `at once` by itself. */
 export function playedProvider(play?: Play): PlayedProvider {
@@ -106,8 +112,8 @@ function playedGuest(wanted: GuestWanted, play: Play | undefined): PlayedGuest {
       if (execution.code === "at once" || play !== undefined) over.resolve("done");
       yield { kind: "started" };
       const played = execution.signal?.aborted ? undefined : await play?.(execution);
-      if (played?.says)
-        yield { kind: "output", stream: played.code === 0 ? "stdout" : "stderr", bytes: Buffer.from(played.says) };
+      const stream = played?.on ?? (played?.code === 0 ? "stdout" : "stderr");
+      if (played?.says) yield { kind: "output", stream, bytes: Buffer.from(played.says) };
       const how = played?.how ?? (await over.promise);
       running.delete(execution.id);
       yield exited(how, played?.code);
