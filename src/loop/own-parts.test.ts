@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { test } from "node:test";
-import { noted, partly } from "../../test/world/partly.ts";
-import { talkOf } from "../../test/world/talk.ts";
-import { ok } from "../base/result.ts";
-import type { Recipe } from "../log/log.ts";
+import { type TestContext, test } from "node:test";
 import type { NewEvent } from "../protocol/events.ts";
-import { failure } from "../protocol/failure.ts";
+import { localOwner } from "../protocol/ids.ts";
 import { readOwnParts } from "./own-parts.ts";
 import type { Parts } from "./parts.ts";
-import { conversationRow } from "./rows.testing.ts";
-import type { Run } from "./run.ts";
+import { keepOne } from "./tenure.testing.ts";
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 const upload = (path: string, text = path, bytes = text.length): NewEvent => ({
@@ -20,42 +15,56 @@ const upload = (path: string, text = path, bytes = text.length): NewEvent => ({
 type Lying = { files?: Record<string, string>; recipe?: object; facts?: string[] };
 
 /** What is the user's own after these uploads; `files`: what lies there now, where it is not what was uploaded. */
-async function ownAfter(events: readonly NewEvent[], { files = {}, recipe, facts = ["likes tea"] }: Lying = {}) {
-  const talk = talkOf([]);
-  talk.add(...events);
-  talk.history.recipe = recipe && partly<Recipe>({ systemMessage: {}, ...recipe });
+async function ownAfter(
+  t: TestContext,
+  events: readonly NewEvent[],
+  { files = {}, recipe, facts = ["likes tea"] }: Lying = {},
+) {
+  const made = { type: "recipe.set", cause: "start", tools: "[]", startedAt: 0, ...recipe } as NewEvent;
+  const before = [...events, ...(recipe === undefined ? [] : [made])];
+  const kept = await keepOne(t, { before });
+  const { parts: all, tenure, conversation, real } = kept;
+  for (const fact of facts)
+    assert.ok((await real.putMemory({ owner: localOwner, id: fact, fact, conversation: undefined, at: 1 })).ok);
+  const workspace = all.workspaces.ofConversation(conversation);
+  for (const event of events) {
+    const { path } = event as Extract<NewEvent, { type: "file.changed" }>;
+    const text = files[path] ?? path;
+    if (text !== "") assert.ok((await workspace.write(path, text)).ok);
+  }
+  /** What was looked at, which answers as it does. */
   const read: unknown[] = [];
-  const parts = partly<Parts>({
-    models: { get: (slot) => noted(read, slot, { windowTokens: 16_000 }) },
+  const parts: Parts = {
+    ...all,
     storage: {
-      listMemory: async (owner) =>
-        noted(
-          read,
-          owner,
-          facts.map((fact) => ({ fact })),
-        ),
+      ...all.storage,
+      listMemory(...given) {
+        read.push("memory");
+        return all.storage.listMemory(...given);
+      },
     },
     workspaces: {
+      ...all.workspaces,
       ofConversation: () => ({
-        read: async (path: string, options: object) => {
-          const text = files[path] ?? path;
-          const found = text === "" ? failure("file_not_found", { path, near: "" }) : ok({ bytes: Buffer.from(text) });
-          return noted(read, [path, options], found);
+        ...workspace,
+        read(...given) {
+          read.push(given);
+          return workspace.read(...given);
         },
       }),
     },
-  });
-  const own = await readOwnParts(partly<Run>({ conversation: conversationRow("c"), history: talk.history }), parts);
-  return { ...own, read };
+  };
+  return { ...(await readOwnParts(tenure.root, parts)), read };
 }
 
-test("of several files of instructions the one that is meant for agents, in the user's own folder and spelt as usual is in force; of equals the newest [Z3]", async () => {
+test("of several files of instructions the one that is meant for agents, in the user's own folder and spelt as usual is in force; of equals the newest [Z3]", async (t) => {
   const ranked = [
     ...["uploads/AGENTS.md", "uploads/agents.md", "uploads/temparea/AGENTS.md", "uploads/temparea/Agents.md"],
     ...["uploads/CLAUDE.md", "uploads/Claude.md", "uploads/temparea/CLAUDE.md", "uploads/temparea/claude.md"],
   ];
   for (const [index, path] of ranked.entries()) {
     const { instructions } = await ownAfter(
+      t,
       ranked
         .slice(index)
         .toReversed()
@@ -65,39 +74,47 @@ test("of several files of instructions the one that is meant for agents, in the 
   }
   const equal = ["uploads/agents.md", "uploads/Agents.md"];
   for (const paths of [equal, equal.toReversed()])
-    assert.equal((await ownAfter(paths.map((path) => upload(path)))).instructions?.path, paths[1]);
+    assert.equal(
+      (
+        await ownAfter(
+          t,
+          paths.map((path) => upload(path)),
+        )
+      ).instructions?.path,
+      paths[1],
+    );
 });
 
-test("instructions are in force as the user put them there; what is too large or was changed by others is not, unless it was in force before [Z3][R1]", async () => {
+test("instructions are in force as the user put them there; what is too large or was changed by others is not, unless it was in force before [Z3][R1]", async (t) => {
   const path = "uploads/AGENTS.md";
-  const { instructions, read } = await ownAfter([upload(path, "be kind")], { files: { [path]: "be kind" } });
+  const { instructions, read } = await ownAfter(t, [upload(path, "be kind")], { files: { [path]: "be kind" } });
   assert.match(instructions?.text ?? "", /be kind/);
   assert.deepEqual(read.at(-1), [path, { bytesMax: 4 * 1024 * 1024 }]);
   const changed = { files: { [path]: "be rude" } };
-  assert.equal((await ownAfter([upload(path, "be kind")], changed)).instructions, undefined);
-  assert.equal((await ownAfter([upload(path, "be kind")], { files: { [path]: "" } })).instructions, undefined);
+  assert.equal((await ownAfter(t, [upload(path, "be kind")], changed)).instructions, undefined);
+  assert.equal((await ownAfter(t, [upload(path, "be kind")], { files: { [path]: "" } })).instructions, undefined);
   const limit = 4 * 1024 * 1024;
-  const sized = async (bytes: number) => (await ownAfter([upload(path, path, bytes)])).instructions?.path;
+  const sized = async (bytes: number) => (await ownAfter(t, [upload(path, path, bytes)])).instructions?.path;
   assert.deepEqual([await sized(limit), await sized(limit + 1)], [path, undefined]);
 
   const inForce = (of: string, hash: string) => ({
     ...changed,
     recipe: { system: "We say: be kind.", instructions: { at: 8, length: 7, path: of, hash } },
   });
-  const kept = await ownAfter([upload(path, "be kind")], inForce(path, hashOf("be kind")));
+  const kept = await ownAfter(t, [upload(path, "be kind")], inForce(path, hashOf("be kind")));
   assert.deepEqual(kept.instructions, { path, hash: hashOf("be kind"), text: "be kind" });
   for (const before of [inForce("uploads/CLAUDE.md", hashOf("be kind")), inForce(path, hashOf("be calm"))])
-    assert.equal((await ownAfter([upload(path, "be kind")], before)).instructions, undefined);
-  assert.equal((await ownAfter([], inForce(path, hashOf("be kind")))).instructions, undefined);
+    assert.equal((await ownAfter(t, [upload(path, "be kind")], before)).instructions, undefined);
+  assert.equal((await ownAfter(t, [], inForce(path, hashOf("be kind")))).instructions, undefined);
 });
 
-test("what is to be known in every conversation stands in the prompt as it was at its start, and is not looked up again [Z4][L3]", async () => {
-  const fresh = await ownAfter([]);
+test("what is to be known in every conversation stands in the prompt as it was at its start, and is not looked up again [Z4][L3]", async (t) => {
+  const fresh = await ownAfter(t, []);
   assert.match(fresh.notes ?? "", /likes tea/);
-  assert.deepEqual(fresh.read, ["local", "base"]);
-  assert.equal("notes" in (await ownAfter([], { facts: [] })), false);
+  assert.deepEqual(fresh.read, ["memory"]);
+  assert.equal("notes" in (await ownAfter(t, [], { facts: [] })), false);
   const recipe = { system: "We say: likes milk.", notes: { at: 8, length: 10 } };
-  const later = await ownAfter([], { recipe });
-  assert.deepEqual([later.notes, later.read], ["likes milk", ["base"]]);
-  assert.equal((await ownAfter([], { recipe: { system: "We say." } })).notes, undefined);
+  const later = await ownAfter(t, [], { recipe });
+  assert.deepEqual([later.notes, later.read], ["likes milk", []]);
+  assert.equal((await ownAfter(t, [], { recipe: { system: "We say." } })).notes, undefined);
 });

@@ -1,110 +1,183 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { manualClock } from "../../test/world/manual-clock.ts";
-import { noted, partly } from "../../test/world/partly.ts";
-import { failed, ok } from "../base/result.ts";
-import type { LogEvent } from "../protocol/events.ts";
-import { failure, makeFailure } from "../protocol/failure.ts";
+import { ok } from "../base/result.ts";
+import { fileChanged, type NewEvent } from "../protocol/events.ts";
+import { failure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
-import type { ConversationRow } from "../storage/storage.ts";
-import type { Driver } from "./driver.ts";
+import type { Storage } from "../storage/storage.ts";
+import { openDriver } from "./driver.ts";
 import { openFileHistory } from "./file-history.ts";
+import { leftOver } from "./left-over.testing.ts";
 import type { Parts } from "./parts.ts";
 import { openWhole } from "./whole-conversation.ts";
 
-const row = { id: "c", number: 7, owner: localOwner } as ConversationRow;
-const workspace = { name: "of c" };
+const full = failure("storage_full", {});
 
-test("of a conversation that is deleted nothing is found or runs any more, and one whose end is not stored stays as it is [S6][D2]", async () => {
-  const deleting = async (stored: unknown, leave = async () => {}) => {
-    const done: unknown[] = [];
-    const clock = manualClock();
-    clock.move(5);
-    const { remove } = openWhole(
-      partly<Parts>({
-        clock,
-        logger: { error: (what) => noted(done, what, undefined) },
-        log: { append: async (number, events, options) => noted(done, [number, ...events, options?.with], stored) },
-        workspaces: { ofConversation: () => workspace },
-        documents: { forget: (where, path) => noted(done, ["documents", where, path], undefined) },
-        lookup: { forget: ({ id }) => noted(done, ["lookup", id], undefined) },
-        sandbox: { leave: (number) => noted(done, ["programs", number], leave()) },
-        sweepSoon: () => noted(done, "sweep", undefined),
-      }),
-      partly<Driver>({ stop: async (number) => noted(done, ["stop", number], undefined) }),
-    );
-    const answer = await remove(row);
+/** A conversation, and what is asked of the parts that it lives in, which do it; `met.isFull`: nothing can be stored. */
+async function living(t: TestContext) {
+  const met = { isFull: false };
+  const wrap = (real: Storage): Storage => ({
+    ...real,
+    append: async (batch) => (met.isFull ? full : real.append(batch)),
+  });
+  const left = await leftOver(t, { wrap });
+  const { parts: all, clock, start } = left;
+  const row = await start("c");
+  clock.move(5);
+  const done: unknown[] = [];
+  const { log, documents, lookup, sandbox } = all;
+  const parts: Parts = {
+    ...all,
+    log: {
+      ...log,
+      append(number, events, options) {
+        done.push([number, ...events.map(({ type }) => type), options?.with]);
+        return log.append(number, events, options);
+      },
+    },
+    documents: {
+      ...documents,
+      forget(workspace, path) {
+        done.push(["documents", workspace.id, path]);
+        documents.forget(workspace, path);
+      },
+      notice(workspace, path) {
+        done.push(["notice", workspace.id, path]);
+        documents.notice(workspace, path);
+      },
+    },
+    lookup: {
+      ...lookup,
+      forget(conversation) {
+        done.push(["lookup", conversation.id]);
+        lookup.forget(conversation);
+      },
+    },
+    sandbox: {
+      ...sandbox,
+      leave(number) {
+        done.push(["programs", number]);
+        return sandbox.leave(number);
+      },
+    },
+    sweepSoon: () => void done.push("sweep"),
+  };
+  return { ...left, parts, row, met, done };
+}
+
+test("of a conversation that is deleted nothing is found or runs any more, and one whose end is not stored stays as it is [S6][D2]", async (t) => {
+  const deleting = async (more: (place: Awaited<ReturnType<typeof living>>) => Partial<Parts> = () => ({})) => {
+    const place = await living(t);
+    const { parts: all, row, done, real } = place;
+    const parts: Parts = { ...all, ...more(place) };
+    const driver = openDriver(parts);
+    t.after(() => driver.close());
+    const where = { owner: localOwner, conversation: row.number, workspace: undefined, agent: "root" };
+    const program = await parts.sandbox.run(where, { language: "bash", code: "sleep", timeoutMs: 60_000 });
+    assert.ok(program.ok);
+    const stop = (number: number) => {
+      done.push(["stop", number]);
+      return driver.stop(number);
+    };
+    const answer = await openWhole(parts, { ...driver, stop }).remove(row);
     await settle();
-    return [answer, ...done];
+    return {
+      ...place,
+      answer,
+      program: program.value,
+      deletedAt: (await real.conversationByNumber(row.number))?.deletedAt,
+    };
   };
   const ends = [
-    ["stop", 7],
-    [7, { type: "conversation.deleted", by: localOwner }, { deleted: { at: 5 } }],
+    ["stop", 1],
+    [1, "conversation.deleted", { deleted: { at: 5 } }],
   ];
-  const all = [...ends, ["programs", 7], ["documents", workspace, "."], ["lookup", "c"], "sweep"];
-  assert.deepEqual(await deleting(ok({ lastSeq: 1 })), [ok(undefined), ...all]);
-  const full = failure("storage_full", {});
-  assert.deepEqual(await deleting(full), [full, ...ends]);
-  const broken = async () => {
-    throw new Error("no way");
-  };
-  const told = await deleting(ok({ lastSeq: 1 }), broken);
-  assert.deepEqual(told.slice(0, -1), [ok(undefined), ...all], "whoever deletes it does not wait for programs");
-  assert.match(String(told.at(-1)), /programs of c could not be ended/);
+  const all = [...ends, ["programs", 1], ["documents", "c", "."], ["lookup", "c"], "sweep"];
+  const gone = await deleting();
+  assert.deepEqual([gone.answer, gone.done, gone.deletedAt], [ok(undefined), all, 5]);
+  assert.equal((await gone.program.report).how, "cancelled");
+  const stays = await deleting(({ met }) => {
+    met.isFull = true;
+    return {};
+  });
+  assert.deepEqual([stays.answer, stays.done, stays.deletedAt], [full, ends, undefined]);
+  const broken = await deleting(({ parts: { sandbox } }) => ({
+    sandbox: { ...sandbox, leave: () => Promise.reject(new Error("no way")) },
+  }));
+  const others = all.filter(([what]) => what !== "programs");
+  assert.deepEqual(
+    [broken.answer, broken.done],
+    [ok(undefined), others],
+    "whoever deletes it does not wait for programs",
+  );
+  assert.deepEqual(
+    broken.warned.map(([message]) => message),
+    ["programs of c could not be ended"],
+  );
 });
 
-test("a file that is brought back is found again, and its line says that a person did it; one that is not kept changes nothing [W12][D2]", async () => {
-  const after = { hash: "h", bytes: 3, mode: 0o644 };
-  const change: LogEvent = { type: "file.changed", seq: 4, at: 1, path: "a.pdf", after, by: "tool" };
-  const restoredAs = { path: "a.pdf", before: undefined, after, lost: undefined };
-  const restoring = async (
-    wanted: { readonly path: string; readonly seq: number },
-    { restored = ok(restoredAs), stored = ok({ lastSeq: 9 }), event = change }: Partial<Record<string, unknown>> = {},
-  ) => {
-    const done: unknown[] = [];
-    const { restoreFile } = openFileHistory(
-      partly<Parts>({
-        clock: manualClock(),
-        workspaces: {
-          ofConversation: () => ({
-            ...workspace,
-            restore: async (...of: unknown[]) => noted(done, ["restore", ...of], restored),
-          }),
-        },
-        documents: { notice: ({ name }, path) => noted(done, ["notice", name, path], undefined) },
-        log: {
-          read: async (_, page) => noted(done, page, event === "none" ? [] : [event]),
-          append: async (number, [line]) =>
-            noted(done, [number, line?.type, Object(line).by, Object(line).path], stored),
-        },
-      }),
-    );
-    const answer = await restoreFile(row, wanted);
-    return [answer, ...done];
-  };
-  const page = { after: 3, limit: 1 };
-  const restore = ["restore", "a.pdf", after];
-  const rest = [
-    ["notice", "of c", "a.pdf"],
-    [7, "file.changed", "person", "a.pdf"],
+/** A file that was written twice, with its lines in the log: the first state is kept. */
+async function written(t: TestContext) {
+  const place = await living(t);
+  const { parts, row, done } = place;
+  const files = parts.workspaces.ofConversation(row);
+  const [first, second] = [
+    await files.write("uploads/a.txt", "one"),
+    await files.write("uploads/a.txt", "2", { keeps: true }),
   ];
-  const wanted = { path: "a.pdf", seq: 4 };
-  assert.deepEqual(await restoring(wanted), [ok(restoredAs), page, restore, ...rest]);
-  const none = failure("content_not_kept", { path: "a.pdf" });
-  const lost = failed(makeFailure("read_failed", { path: "a.pdf", why: "io" }));
-  assert.deepEqual(await restoring(wanted, { restored: lost }), [none, page, restore]);
-  const no = failure("permission_denied", { path: "a.pdf", folder: ".", why: "not_writable" });
-  assert.deepEqual(await restoring(wanted, { restored: no }), [no, page, restore]);
-  const full = failure("storage_full", {});
-  assert.deepEqual(await restoring(wanted, { stored: full }), [full, page, restore, ...rest]);
+  assert.ok(first.ok && second.ok);
+  const changes = [first.value, second.value].map((change) => fileChanged(change, { by: "tool" }));
+  const add = async (...events: NewEvent[]) => {
+    const stored = await parts.log.append(row.number, events);
+    assert.ok(stored.ok);
+    done.length = 0;
+    return stored.value.lastSeq;
+  };
+  await add(...changes);
+  const { restoreFile } = openFileHistory(parts);
+  const restore = (seq: number, path = "uploads/a.txt") => restoreFile(row, { path, seq });
+  const text = async () => {
+    const read = await files.read("uploads/a.txt", { bytesMax: 9 });
+    return read.ok && Buffer.from(read.value.bytes).toString();
+  };
+  return { ...place, restore, text, add, state: first.value, change: changes[0] ?? assert.fail() };
+}
+
+test("a file that is brought back is found again, and its line says that a person did it; one that is not kept changes nothing [W12][D2]", async (t) => {
+  const { restore, text, done, state, parts, row, met, add, change, dataDir } = await written(t);
+  const back = await restore(1);
+  assert.deepEqual(back.ok && [back.value.path, back.value.after, await text()], ["uploads/a.txt", state.after, "one"]);
+  const noted = ["notice", "c", "uploads/a.txt"];
+  const line = [row.number, "file.changed", { row: { updatedAt: 5 } }];
+  assert.deepEqual(done.splice(0), [noted, line]);
+  const [told] = await parts.log.read(row.number, { after: 2, limit: 9 });
+  assert.deepEqual(told?.type === "file.changed" && [told.by, told.path, told.after], [
+    "person",
+    state.path,
+    state.after,
+  ]);
+  met.isFull = true;
+  assert.deepEqual([await restore(2), done.splice(0)], [full, [noted, line]]);
+  met.isFull = false;
+
+  const none = failure("content_not_kept", { path: "uploads/a.txt" });
+  const lost = { hash: "0".repeat(64), bytes: 3, mode: 0o644 };
   for (const event of [
-    { ...change, path: "b.pdf" },
-    { ...change, seq: 5 },
-    { ...change, after: undefined, before: after },
+    { ...change, after: lost },
+    { ...change, path: "uploads/b.txt" },
+    { ...change, after: undefined, before: state.after },
     { ...change, workspace: "other" },
-    { type: "conversation.renamed", seq: 4, at: 1, title: "t" },
-    "none",
-  ])
-    assert.deepEqual(await restoring(wanted, { event }), [none, page]);
+    { type: "conversation.renamed", title: "t" },
+  ] as NewEvent[])
+    assert.deepEqual([await restore(await add(event)), done], [none, []], JSON.stringify(event));
+  assert.deepEqual([await restore(99), done], [none, []]);
+
+  const uploads = join(dataDir, "workspace/c/uploads");
+  renameSync(uploads, `${uploads}-away`);
+  symlinkSync("/etc", uploads);
+  const refused = await restore(1);
+  assert.deepEqual([refused.ok || refused.failure.code, done], ["permission_denied", []]);
 });

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openFiles } from "../../../test/world/open-files.ts";
-import { partly } from "../../../test/world/partly.ts";
 import { testWorkspace } from "../../../test/world/workspace.ts";
-import { ok } from "../../base/result.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
 import { handOver } from "./hand-over.ts";
 
 test("what is handed over to a task is at the same paths there, each file once and with its mode; skills are not [W2][W13]", async (t) => {
@@ -42,23 +39,14 @@ test("a task that has no room for a file is not given it, and the file does not 
   );
 });
 
-test("a file that is named twice, by itself and with its folder, counts once among the 500 that are handed over [W2]", async () => {
-  const files = (count: number) => Array.from({ length: count }, (_, n) => `uploads/${1_000 + n}.txt`);
+test("a file that is named twice, by itself and with its folder, counts once among the 500 that are handed over [W2]", async (t) => {
   const handing = async (count: number) => {
-    const written: string[] = [];
-    const from = partly<Workspace>({
-      stat: async (path) => ok({ type: path === "uploads" ? "folder" : "file", path }),
-      walk: async () => ok(listed(files(count))),
-      stream: async () => ok({ stat: { mode: 0o644 }, chunks: { return: async () => undefined } }),
-    });
-    const to = partly<Workspace>({ write: async (path) => ok(written.push(path)) });
-    const handed = await handOver(from, to, ["uploads/1000.txt", "uploads"]);
-    return [handed.ok ? handed.value.length : [handed.failure.code, handed.failure.params], written.length];
+    const [from, to] = [await testWorkspace(t), await testWorkspace(t, { kind: "task" })];
+    for (let n = 0; n < count; n += 1) writeFileSync(join(from.folder, "uploads", `${1_000 + n}.txt`), "");
+    const handed = await handOver(from.workspace, to.workspace, ["uploads/1000.txt", "uploads"]);
+    const there = existsSync(to.folder) ? readdirSync(join(to.folder, "uploads")).length : 0;
+    return [handed.ok ? handed.value.length : [handed.failure.code, handed.failure.params], there];
   };
   assert.deepEqual(await handing(500), [500, 500]);
   assert.deepEqual(await handing(501), [["hand_over_too_many", { count: 501, max: 500 }], 0]);
 });
-
-async function* listed(paths: readonly string[]) {
-  for (const path of paths) yield { type: "file", path };
-}
