@@ -2,45 +2,32 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { folderWith } from "../../test/world/folder.ts";
-import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { noted, partly, type Some } from "../../test/world/partly.ts";
 import { testLimits } from "../../test/world/workspace.ts";
-import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
-import { OwnerId } from "../protocol/ids.ts";
-import type { Storage, TrashRow } from "../storage/storage.ts";
-import { openBooks } from "./books.ts";
+import type { NewTrash, Storage } from "../storage/storage.ts";
 import { listTrash, restoreTrash } from "./from-trash.ts";
-import { layoutOf } from "./layout.ts";
-import { openPlots } from "./plots.ts";
-import type { TrashParts } from "./trash.ts";
+import { alice, trashParts } from "./trash-parts.testing.ts";
 
-const [alice, id] = [OwnerId.parse("alice"), "0123abcd"] as const;
-const common = { id, owner: alice, number: 1, movedAt: 5, bytes: 1, files: 1, conversation: "c" };
-const ofTask: TrashRow = { ...common, workspace: "task", folder: "workspaces/task" };
-const ofConversation: TrashRow = { ...common, workspace: "c", folder: "workspace/c" };
+const id = "0123abcd";
+const common = { id, owner: alice, number: 1, movedAt: 5, bytes: 1, files: 1 };
+const ofTask: NewTrash = { ...common, workspace: "task", folder: "workspaces/task" };
+const ofConversation: NewTrash = { ...common, workspace: "c", folder: "workspace/c" };
 
-/** Folders of the real disk, beside a database that has this one row. */
-function openTrash(t: TestContext, row: TrashRow, files: Record<string, string>, storage: Some<Storage> = {}) {
-  const base = folderWith(t, files);
-  const [layout, books, told] = [layoutOf(base), openBooks(), [] as unknown[]];
-  const clock = manualClock();
+/** Folders with these files, and a database in which these were moved to the trash. */
+async function openTrash(
+  t: TestContext,
+  rows: NewTrash | readonly NewTrash[],
+  files: Record<string, string>,
+  changed?: (real: Storage) => Partial<Storage>,
+) {
+  const { parts, base, clock, real, told, taskRow } = await trashParts(t, files, changed);
   clock.move(77);
-  const parts = partly<TrashParts>({
-    ...{ layout, books, clock, ids: systemIds, limits: testLimits },
-    plots: openPlots({ layout, images: undefined, books, ids: systemIds }),
-    storage: {
-      findTrash: async (owner, wanted) => (owner === row.owner && wanted === row.id ? row : undefined),
-      updateWorkspace: async (folder, set) => noted(told, [folder, set], ok(undefined)),
-      dropTrash: async (dropped) => noted(told, dropped, ok(undefined)),
-      ...storage,
-    },
-  });
+  for (const row of [rows].flat()) assert.ok((await real.putTrash(row)).ok);
   return {
-    ...{ base, told, parts },
+    ...{ base, told, parts, taskRow },
+    inTrash: async () => (await real.listTrash(alice, 9)).map((row) => row.id),
     restore: (wanted: string = id) => restoreTrash(parts, alice, wanted),
     /** All files below a folder, as they are named there, with what is in them. */
     files: (folder: string) =>
@@ -58,12 +45,12 @@ function openTrash(t: TestContext, row: TrashRow, files: Record<string, string>,
 test("what a task calls temp, skills or .metadata.json is its own, and comes back; of a conversation those are ours [W10][W2]", async (t) => {
   const named = { "temp/a": "old", "skills/b": "old", ".metadata.json": "old", "outputs/c": "old" };
   const inTrash = Object.fromEntries(Object.entries(named).map(([path, text]) => [`trash/${id}/${path}`, text]));
-  const task = openTrash(t, ofTask, { ...inTrash, "workspaces/task/new": "new" });
+  const task = await openTrash(t, ofTask, { ...inTrash, "workspaces/task/new": "new" });
   assert.deepEqual(await task.restore(), ok({ conversation: "c", files: 1, beside: [] }));
   assert.deepEqual(task.files("workspaces/task"), { ...named, new: "new" });
   assert.deepEqual(readdirSync(join(task.base, "trash")), []);
 
-  const conversation = openTrash(t, ofConversation, { ...inTrash, "workspace/c/.metadata.json": "of now" });
+  const conversation = await openTrash(t, ofConversation, { ...inTrash, "workspace/c/.metadata.json": "of now" });
   assert.deepEqual(await conversation.restore(), ok({ conversation: "c", files: 1, beside: [] }));
   assert.deepEqual(conversation.files("workspace/c"), { ".metadata.json": "of now", "outputs/c": "old" });
   assert.deepEqual(
@@ -73,7 +60,7 @@ test("what a task calls temp, skills or .metadata.json is its own, and comes bac
 });
 
 test("files and folders whose names are no text come back too, beside what has taken their place [W10]", async (t) => {
-  const { base, restore, files } = openTrash(t, ofTask, { [`trash/${id}/`]: "", "workspaces/task/": "" });
+  const { base, restore, files } = await openTrash(t, ofTask, { [`trash/${id}/`]: "", "workspaces/task/": "" });
   const odd = (...parts: string[]) => Buffer.from(join(base, ...parts), "latin1");
   for (const [place, text] of [
     [`trash/${id}`, "old"],
@@ -93,7 +80,7 @@ test("files and folders whose names are no text come back too, beside what has t
 });
 
 test("links come back as the links they were, and nothing is written through one that is in the way [W10][W5]", async (t) => {
-  const { base, restore, files } = openTrash(t, ofTask, { [`trash/${id}/a`]: "old", "workspaces/task/b": "new" });
+  const { base, restore, files } = await openTrash(t, ofTask, { [`trash/${id}/a`]: "old", "workspaces/task/b": "new" });
   symlinkSync("/nowhere", join(base, "trash", id, "b"));
   symlinkSync(join(base, "made-by-a-link"), join(base, "workspaces/task/a"));
   const restored = await restore();
@@ -105,18 +92,21 @@ test("links come back as the links they were, and nothing is written through one
 
 test("what came back counts as used now, and is in the trash until that is stored; where storing fails it is said [W10][Q2]", async (t) => {
   const files = { [`trash/${id}/a`]: "old" };
-  const made = { madeAt: 77, usedAt: 77, cleanedAt: null };
+  const made = ["workspaces/task", { madeAt: 77, usedAt: 77, cleanedAt: null }];
+  const dropped = ["dropped", id];
   const full = failure("storage_full", {});
-  const fine = openTrash(t, ofTask, files);
+  const fine = await openTrash(t, ofTask, files);
   assert.ok((await fine.restore()).ok);
-  assert.deepEqual(fine.told, [["workspaces/task", made], id]);
-  const unrecorded = openTrash(t, ofTask, files, { updateWorkspace: async () => full });
-  assert.deepEqual([await unrecorded.restore(), unrecorded.told], [full, []]);
-  const undropped = openTrash(t, ofTask, files, { dropTrash: async () => full });
-  assert.deepEqual([await undropped.restore(), undropped.told], [full, [["workspaces/task", made]]]);
-  const gone = openTrash(t, ofTask, {});
-  assert.deepEqual([await gone.restore(), gone.told], [failure("trash_not_found", { id }), [id]]);
-  const undroppable = openTrash(t, ofTask, {}, { dropTrash: async () => full });
+  assert.deepEqual([fine.told, await fine.inTrash()], [[made, dropped], []]);
+  const { madeAt, usedAt, cleanedAt } = await fine.taskRow();
+  assert.deepEqual([madeAt, usedAt, cleanedAt], [77, 77, undefined]);
+  const unrecorded = await openTrash(t, ofTask, files, () => ({ updateWorkspace: async () => full }));
+  assert.deepEqual([await unrecorded.restore(), unrecorded.told, await unrecorded.inTrash()], [full, [], [id]]);
+  const undropped = await openTrash(t, ofTask, files, () => ({ dropTrash: async () => full }));
+  assert.deepEqual([await undropped.restore(), undropped.told], [full, [made]]);
+  const gone = await openTrash(t, ofTask, {});
+  assert.deepEqual([await gone.restore(), gone.told], [failure("trash_not_found", { id }), [dropped]]);
+  const undroppable = await openTrash(t, ofTask, {}, () => ({ dropTrash: async () => full }));
   assert.deepEqual(await undroppable.restore(), full);
 });
 
@@ -127,7 +117,7 @@ test("no row leads anything out of the data directory or into another folder of 
     { ...ofTask, id: "../trash" },
   ]) {
     const files = { [`trash/${id}/a`]: "old", "outside/": "", "staging/a": "" };
-    const { base, restore, told } = openTrash(t, row, files);
+    const { base, restore, told } = await openTrash(t, row, files);
     assert.deepEqual(await restore(row.id), failure("trash_not_found", { id: row.id }));
     assert.deepEqual([told, readdirSync(base).sort()], [[], ["outside", "staging", "trash"]]);
   }
@@ -136,9 +126,12 @@ test("no row leads anything out of the data directory or into another folder of 
 test("the beginning of an id is looked for among a thousand, and is good where it is that of one alone [W10]", async (t) => {
   const rows = ["0123abcd", "0123abce", "89abcdef"].map((each) => ({ ...ofTask, id: each }));
   const asked: unknown[] = [];
-  const listed = async (...given: unknown[]) => noted(asked, given, rows);
-  const files = { "trash/89abcdef/a": "old" };
-  const { restore, parts } = openTrash(t, ofTask, files, { findTrash: async () => undefined, listTrash: listed });
+  const { restore } = await openTrash(t, rows, { "trash/0123abcd/a": "old", "trash/89abcdef/a": "old" }, (real) => ({
+    listTrash(...given) {
+      asked.push(given);
+      return real.listTrash(...given);
+    },
+  }));
   for (const wanted of ["", "0123", "0123abc", "7"])
     assert.deepEqual(await restore(wanted), failure("trash_not_found", { id: wanted }));
   assert.equal((await restore("8")).ok, true);
@@ -146,14 +139,21 @@ test("the beginning of an id is looked for among a thousand, and is good where i
     asked,
     Array.from({ length: 4 }, () => [alice, 1000]),
   );
-  const [first, second] = [
-    { ...ofConversation, files: 2, bytes: 9 },
-    { ...ofTask, files: 0 },
-  ];
-  rows.splice(0, rows.length, first, second, ofTask);
-  const shown = { id, conversation: "c", movedAt: 5, until: 5 + testLimits.trashMs };
+});
+
+test("the trash is shown newest first, with what it was of and until when it is there; a folder without files is not [W10]", async (t) => {
+  const { parts } = await openTrash(
+    t,
+    [
+      { ...ofTask, id: "0123abce", files: 0, movedAt: 7 },
+      ofTask,
+      { ...ofConversation, id: "89abcdef", files: 2, bytes: 9, movedAt: 6 },
+    ],
+    {},
+  );
+  const until = testLimits.trashMs;
   assert.deepEqual(await listTrash(parts, alice), [
-    { ...shown, bytes: 9, files: 2 },
-    { ...shown, task: "task", bytes: 1, files: 1 },
+    { id: "89abcdef", conversation: "c", movedAt: 6, until: 6 + until, bytes: 9, files: 2 },
+    { id, conversation: "c", task: "task", movedAt: 5, until: 5 + until, bytes: 1, files: 1 },
   ]);
 });

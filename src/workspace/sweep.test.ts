@@ -1,70 +1,101 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { folderWith } from "../../test/world/folder.ts";
-import { manualClock } from "../../test/world/manual-clock.ts";
-import { noted, partly, type Some } from "../../test/world/partly.ts";
-import { quietLogger, testLimits } from "../../test/world/workspace.ts";
-import { systemIds } from "../base/ids.ts";
-import { failed, ok } from "../base/result.ts";
-import { localOwner } from "../protocol/ids.ts";
-import { openBooks } from "./books.ts";
-import { layoutOf } from "./layout.ts";
+import { testLimits } from "../../test/world/workspace.ts";
+import { failed } from "../base/result.ts";
+import { ConversationId } from "../protocol/ids.ts";
+import type { Storage } from "../storage/storage.ts";
+import { openIncoming } from "./incoming.ts";
 import { openSweep } from "./sweep.ts";
-import type { TrashParts } from "./trash.ts";
+import { alice, trashParts } from "./trash-parts.testing.ts";
 
 type Parts = Parameters<typeof openSweep>[0];
+type Given = {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly changed?: (real: Storage) => Partial<Storage>;
+  /** Of the other parts, what answers otherwise. */
+  readonly more?: (real: Parts) => Partial<Parts>;
+};
 
-/** A sweep that finds nothing to do but what the test gives it. */
-function sweepOf(t: TestContext, { storage = {}, ...given }: Some<Parts> = {}, files: Record<string, string> = {}) {
-  const logged: string[] = [];
-  const none = async () => [];
-  const base = folderWith(t, files);
-  const parts = partly<Parts>({
-    ...{ clock: manualClock(), ids: systemIds, limits: testLimits, logger: quietLogger(logged) },
-    ...{ layout: layoutOf(base), books: openBooks(), isHere: async () => true, isClosing: () => false },
-    storage: { unusedByCallers: none, expiredTrash: none, orphanedWorkspaces: none, ...storage },
-    incoming: { sweep: async () => {} },
-    ...given,
-  });
-  return { sweep: openSweep(parts), logged, base };
+async function sweepOf(t: TestContext, { files, changed, more }: Given = {}) {
+  const place = await trashParts(t, files, changed);
+  const { parts, base, real } = place;
+  const all: Parts = { ...parts, incoming: openIncoming({ ...parts, dataDir: base }) };
+  /** Conversations that a caller made and left. */
+  const callers = async (count: number, isPassing: boolean) => {
+    const numbers: number[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const id = ConversationId.parse(`${isPassing ? "passing" : "program"}-${index}`);
+      const made = await real.createConversation({ owner: alice, id, at: 0, events: [], origin: "program", isPassing });
+      assert.ok(made.ok);
+      numbers.push(made.value.number);
+    }
+    return numbers;
+  };
+  return { ...place, callers, sweep: () => openSweep({ ...all, ...more?.(all) })() };
 }
+
+const hourMs = 3_600_000;
 
 test("conversations of callers that cannot end now are left to the next sweep, however many they are [S6][Q3]", async (t) => {
   const asked: unknown[] = [];
-  const rows = Array.from({ length: 20 }, (_, number) => ({ number }));
-  const unusedByCallers = async (wanted: unknown) => noted(asked, wanted, rows);
-  const { sweep, logged } = sweepOf(t, { storage: { unusedByCallers }, isHere: async () => false });
+  const { sweep, logged, clock, callers, real } = await sweepOf(t, {
+    more: () => ({ isHere: async () => false }),
+    changed: (storage) => ({
+      unusedByCallers(wanted) {
+        asked.push(wanted);
+        return storage.unusedByCallers(wanted);
+      },
+    }),
+  });
+  const numbers = [...(await callers(20, true)), ...(await callers(20, false))];
+  const now = 2 * testLimits.callerMs;
+  clock.move(now);
   assert.deepEqual(await sweep(), { left: 0 });
-  const hourMs = 3_600_000;
   assert.deepEqual(asked, [
-    { before: -hourMs, isPassing: true, limit: 20 },
-    { before: -testLimits.callerMs, isPassing: false, limit: 20 },
+    { before: now - hourMs, isPassing: true, limit: 20 },
+    { before: now - testLimits.callerMs, isPassing: false, limit: 20 },
   ]);
+  for (const number of numbers) assert.equal((await real.conversationByNumber(number))?.deletedAt, undefined);
   assert.deepEqual(logged, []);
 });
 
 test("a caller's conversation ends only where it is still unused, and only as it was looked at [S6]", async (t) => {
-  const appended: unknown[] = [];
-  const { sweep } = sweepOf(t, {
-    limits: { ...testLimits, callerMs: 0 },
-    storage: {
-      unusedByCallers: async ({ only, limit }) => {
-        const numbers = only === undefined ? [1, 2, 3] : only === 2 ? [] : [only];
-        return numbers.slice(0, limit).map((number) => ({ number }));
+  let [spokenTo, movedOn] = [0, 0];
+  const { sweep, clock, callers, real } = await sweepOf(t, {
+    more: () => ({ limits: { ...testLimits, callerMs: 0 } }),
+    changed: (storage) => ({
+      /** Somebody comes back to one of them in this moment. */
+      async headOf(number) {
+        const head = await storage.headOf(number);
+        if (number === spokenTo) await used(storage, number);
+        return head;
       },
-      headOf: async (number) => number * 10,
-      append: async (batch) => noted(appended, batch, batch.number === 1 ? failed({ code: "log_moved" }) : ok({})),
-    },
+      async unusedByCallers(wanted) {
+        const rows = await storage.unusedByCallers(wanted);
+        if (wanted.only === movedOn) await said(storage, movedOn);
+        return rows;
+      },
+    }),
   });
+  const numbers = [...(await callers(3, true)), ...(await callers(1, false))];
+  [movedOn = 0, spokenTo = 0] = numbers;
+  clock.move(2 * hourMs);
   await sweep();
-  const ended = (number: number) => ({
-    ...{ number, expectedHead: number * 10, events: [], with: { deleted: { at: 0 } } },
-  });
-  assert.deepEqual(appended, [ended(1), ended(3)]);
+  const ended = await Promise.all(numbers.map((number) => real.conversationByNumber(number)));
+  assert.deepEqual(
+    ended.map((row) => row?.deletedAt),
+    [undefined, undefined, 2 * hourMs, undefined],
+    "what a caller may want again is never ended where nothing is to be",
+  );
 });
+
+const used = (storage: Storage, number: number) =>
+  storage.append({ number, events: [], with: { row: { updatedAt: 2 * hourMs } } });
+const said = (storage: Storage, number: number) =>
+  storage.append({ number, events: [{ type: "message.user", version: 1, at: 0, body: "{}" }] });
 
 test("a sweep is over when uploads that never became whole are swept, too [S3]", async (t) => {
   const told: string[] = [];
@@ -72,31 +103,16 @@ test("a sweep is over when uploads that never became whole are swept, too [S3]",
     await nextLoop();
     told.push("uploads");
   };
-  const { sweep } = sweepOf(t, { incoming: { sweep: swept } });
+  const { sweep } = await sweepOf(t, { more: () => ({ incoming: { sweep: swept } }) });
   await sweep();
   assert.deepEqual([...told, "over"], ["uploads", "over"]);
 });
 
 test("what programs of a task wrote and cannot be put in its place stays, and the log says why [W2][Q2]", async (t) => {
-  const settled: string[] = [];
   const files = { "staging/wait-task/a": "of a program", "staging/wait-vain/": "", workspaces: "in the way" };
-  const updated: unknown[] = [];
-  const { sweep, logged, base } = sweepOf(
-    t,
-    {
-      storage: { updateWorkspace: async (...given) => noted(updated, given, ok(undefined)) },
-      plots: {
-        settle(name) {
-          settled.push(name);
-          writeFileSync(join(base, "workspaces", "task"), "");
-        },
-      },
-    },
-    files,
-  );
+  const { sweep, logged, base, told } = await sweepOf(t, { files });
   assert.deepEqual(await sweep(), { left: 0 });
-  assert.deepEqual(settled, ["workspaces/task"]);
-  assert.deepEqual(updated, [["workspaces/task", { madeAt: 0, usedAt: 0, cleanedAt: null }]]);
+  assert.deepEqual(told, [["workspaces/task", { madeAt: 0, usedAt: 0, cleanedAt: null }]]);
   assert.deepEqual(logged, [
     'what programs of {agent} wrote is not in its place yet: {why} {"agent":"task","why":"io"}',
   ]);
@@ -105,26 +121,21 @@ test("what programs of a task wrote and cannot be put in its place stays, and th
 });
 
 test("what a removal left and nobody can remove is counted as left, and the log says why [S6][Q2]", async (t) => {
-  const expired: TrashParts["storage"]["expiredTrash"] = async (_before, limit) => {
-    const common = { owner: localOwner, number: 1, workspace: "c", movedAt: 1, bytes: 1, files: 1, conversation: "c" };
-    const rows = ["0123abcd", "0123abce"].map((id) => ({ ...common, id, folder: `workspace/${id}` }));
-    return partly<Awaited<ReturnType<TrashParts["storage"]["expiredTrash"]>>>(rows.slice(0, limit));
-  };
-  const dropped: string[] = [];
-  const { sweep, logged } = sweepOf(t, {
-    storage: {
-      expiredTrash: expired,
-      dropTrash: async (id) => noted(dropped, id, ok(undefined)),
-      findWorkspace: async () => ({ cleanedAt: 1, folder: "workspace/0123abce" }),
-      agentsOf: async () => [],
-      updateWorkspace: async () => ok(undefined),
-    },
-    plots: {
-      has: (name) => name === "trash/0123abce",
-      remove: async (name) => (name === "trash/0123abce" ? failed("read_only") : ok(undefined)),
-    },
+  const { sweep, logged, real, clock, told } = await sweepOf(t, {
+    files: { "trash/0123abcd/a": "old", "trash/0123abce/a": "old" },
+    more: ({ plots }) => ({
+      plots: {
+        ...plots,
+        remove: async (name, isOver) => (name === "trash/0123abce" ? failed("read_only") : plots.remove(name, isOver)),
+      },
+    }),
   });
+  const common = { owner: alice, number: 1, workspace: "c", movedAt: 1, bytes: 1, files: 1 };
+  for (const id of ["0123abcd", "0123abce"])
+    assert.ok((await real.putTrash({ ...common, id, folder: `workspace/${id}` })).ok);
+  clock.move(2 * testLimits.trashMs);
   assert.deepEqual(await sweep(), { left: 1 });
-  assert.deepEqual(dropped, ["0123abcd", "0123abcd"], "the other is found again by the next sweep");
+  const dropped = told.filter((each) => Object(each)[0] === "dropped");
+  assert.deepEqual(dropped, [["dropped", "0123abcd"]], "the other is found again by the next sweep");
   assert.equal(logged[0], '{folder} was not removed: {why} {"folder":"trash/0123abce","why":"read_only"}');
 });
