@@ -4,19 +4,24 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { pack as openPack } from "tar-stream";
+import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { partly } from "../../test/world/partly.ts";
 import { systemClock } from "../base/clock.ts";
+import { systemIds } from "../base/ids.ts";
 import type { ArchiveOptions } from "./archive.ts";
 import { openWork } from "./archive-work.ts";
+import { openBooks } from "./books.ts";
+import { layoutOf } from "./layout.ts";
+import { openPlots } from "./plots.ts";
 
 /** Takes entries in, and gives what came out of the packer. */
 function openPacking(t: TestContext) {
   const staging = folderWith(t, {});
   const pack = openPack();
   const state = { isLeft: false };
-  const work = openWork(partly<ArchiveOptions>({ clock: systemClock }), { pack, staging, isLeft: () => state.isLeft });
+  const options = optionsOf(t);
+  const work = openWork(options, { pack, staging, isLeft: () => state.isLeft });
   const packed = text(pack);
   return {
     ...{ staging, pack, work, state },
@@ -30,6 +35,12 @@ function openPacking(t: TestContext) {
       return JSON.parse(lines.at(-1) ?? "").end;
     },
   };
+}
+
+function optionsOf(t: TestContext): ArchiveOptions {
+  const layout = layoutOf(folderWith(t, {}));
+  const plots = openPlots({ layout, books: openBooks(), ids: systemIds, images: undefined });
+  return { layout, plots, clock: systemClock, ids: systemIds, storage: openDatabase(t) };
 }
 
 const factsOf = (path: string) => ({ path, mode: 0o600, mtime: 1 });
@@ -95,7 +106,7 @@ test("what the disk did to a backup is told in it by its cause; what nobody can 
 test("whoever leaves while a large entry is on its way is not waited for [Q3][P3]", async (t) => {
   const staging = folderWith(t, {});
   const pack = openPack();
-  const work = openWork(partly<ArchiveOptions>({ clock: systemClock }), { pack, staging, isLeft: () => true });
+  const work = openWork(optionsOf(t), { pack, staging, isLeft: () => true });
   const folder = folderWith(t, {});
   mkdirSync(join(folder, "d"));
   writeFileSync(join(folder, "d/large"), Buffer.alloc(6_000_000));

@@ -1,39 +1,43 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { noted, partly, type Some } from "../../test/world/partly.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
+import { ConversationId, localOwner } from "../protocol/ids.ts";
 import { type ArchiveOptions, archive } from "./archive.ts";
+import { openBooks } from "./books.ts";
 import { layoutOf } from "./layout.ts";
+import { openPlots } from "./plots.ts";
 import { readArchive } from "./read-archive.ts";
 import { openUnpacking } from "./unpack-archive.ts";
 
 const wanted = { agentyard: "0.0.0-test", protocol: "1", withKey: false };
 
-/** A data directory with these files, and a database of which a copy is three letters. */
-function openYard(t: TestContext, files: Record<string, string>, given: Some<ArchiveOptions> = {}) {
+/** A data directory with these files, and a database with three conversations. */
+async function openYard(
+  t: TestContext,
+  files: Record<string, string>,
+  given: (real: ArchiveOptions) => Partial<ArchiveOptions> = () => ({}),
+) {
   const base = folderWith(t, Object.fromEntries(Object.entries(files).map(([path, text]) => [`data/${path}`, text])));
   mkdirSync(join(base, "data"), { recursive: true });
   const layout = layoutOf(join(base, "data"));
-  const copyTo = async (path: string) => {
-    await writeFile(path, "db!");
-    return ok({ conversations: 3, events: 7 });
-  };
-  const open = async (name: string) =>
-    ok({ folder: join(layout.dataDir, name), stagingFolder: layout.stagingFolder, isImage: false });
   const clock = manualClock();
   clock.move(9);
-  const parts = { layout, clock, ids: systemIds, storage: { copyTo }, plots: { open } };
-  const options = partly<ArchiveOptions>({ ...parts, ...given });
+  const storage = openDatabase(t, clock);
+  for (const id of ["c", "d", "e"])
+    await storage.createConversation({ owner: localOwner, id: ConversationId.parse(id), at: 1, events: [] });
+  const plots = openPlots({ layout, books: openBooks(), ids: systemIds, images: undefined });
+  const parts: ArchiveOptions = { layout, clock, ids: systemIds, storage, plots };
+  const options: ArchiveOptions = { ...parts, ...given(parts) };
   const take = (withKey = false) => archive(options, { ...wanted, withKey });
   return {
     ...{ base, take, path: (...names: string[]) => join(base, "data", ...names) },
@@ -42,14 +46,18 @@ function openYard(t: TestContext, files: Record<string, string>, given: Some<Arc
       for await (const piece of take(withKey)) pieces.push(Buffer.from(piece));
       writeFileSync(join(base, "b.tar"), Buffer.concat(pieces));
       const entries: Record<string, string> = {};
+      let databaseBytes = 0;
       const read = await readArchive(join(base, "b.tar"), {
         async take({ path, type, mode }, content) {
-          let text = "";
-          for await (const piece of content) text += Buffer.from(piece).toString();
+          const pieces: Uint8Array[] = [];
+          for await (const piece of content) pieces.push(Buffer.from(piece));
+          const bytes = Buffer.concat(pieces);
+          if (path === "sessions.db") databaseBytes = bytes.length;
+          const text = path === "sessions.db" ? bytes.subarray(0, 6) : bytes;
           entries[path] = type === "file" ? `${mode.toString(8)} ${text}` : type;
         },
       });
-      return { read, entries };
+      return { read, entries, databaseBytes };
     },
     /** Nothing of it is left, on the disk or open. */
     isClean() {
@@ -63,15 +71,15 @@ function openYard(t: TestContext, files: Record<string, string>, given: Some<Arc
 }
 
 test("a backup has the database, workspaces, the trash and earlier contents in it, says how much that is, and leaves nothing behind [Q3]", async (t) => {
-  const { read, isClean, path } = openYard(t, {
+  const { read, isClean, path } = await openYard(t, {
     ...{ "workspace/c/outputs/a": "a1", "workspaces/task/b": "b2", "trash/0123abcd/c": "c3" },
     ...{ "kept/workspace/c/contents/d": "d4", "staging/e": "", "logs/f": "", key: "secret" },
     "workspace/not ours/g": "",
   });
   chmodSync(path("workspaces/task/b"), 0o640);
-  const { read: found, entries } = await read();
+  const { read: found, entries, databaseBytes } = await read();
   assert.deepEqual(Object.entries(entries), [
-    ["sessions.db", "600 db!"],
+    ["sessions.db", "600 SQLite"],
     ["workspace/c", "folder"],
     ["workspace/c/outputs", "folder"],
     ["workspace/c/outputs/a", "644 a1"],
@@ -89,7 +97,7 @@ test("a backup has the database, workspaces, the trash and earlier contents in i
   const { head, end } = found.value;
   assert.deepEqual(head, { format: 1, ...wanted, at: 9 });
   const headBytes = JSON.stringify(head).length + 1;
-  const counts = { conversations: 3, files: 6, bytes: headBytes + 3 + 4 * 2 };
+  const counts = { conversations: 3, files: 6, bytes: headBytes + databaseBytes + 4 * 2 };
   assert.deepEqual(end, { ...counts, leftOut: [], leftOutCount: 0, changing: [] });
   execFileSync("rm", [path("staging/e")]);
   isClean();
@@ -97,14 +105,14 @@ test("a backup has the database, workspaces, the trash and earlier contents in i
 
 test("a database that cannot be copied ends a backup with that reason, before any file is taken [Q3][Q2]", async (t) => {
   const copyTo = async () => failure("storage_full", {});
-  const { read, isClean } = openYard(t, { "workspace/c/a": "" }, { storage: { copyTo } });
+  const { read, isClean } = await openYard(t, { "workspace/c/a": "" }, () => ({ storage: { copyTo } }));
   const { read: found, entries } = await read();
   assert.deepEqual([found, entries], [failed({ fault: { code: "storage_full", params: {} } }), {}]);
   isClean();
 });
 
 test("whoever takes no more of a backup leaves nothing of it behind, wherever they stop [Q3]", async (t) => {
-  const { take, isClean } = openYard(t, { "workspace/c/large": "x".repeat(6_000_000), "workspace/d/a": "" });
+  const { take, isClean } = await openYard(t, { "workspace/c/large": "x".repeat(6_000_000), "workspace/d/a": "" });
   let pieces = 0;
   for await (const _ of take()) pieces += 1;
   assert.ok(pieces > 20);
@@ -118,13 +126,17 @@ test("whoever takes no more of a backup leaves nothing of it behind, wherever th
 test("whoever leaves a backup has waited until nobody is at it any more [Q3][P3]", async (t) => {
   const told: string[] = [];
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const copyTo = async (path: string) => {
-    begun.resolve();
-    await gate.promise;
-    await writeFile(path, "db!");
-    return noted(told, "copied", ok({ conversations: 3, events: 7 }));
-  };
-  const { take, isClean } = openYard(t, {}, { storage: { copyTo } });
+  const { take, isClean } = await openYard(t, {}, ({ storage }) => ({
+    storage: {
+      async copyTo(path) {
+        begun.resolve();
+        await gate.promise;
+        const copied = await storage.copyTo(path);
+        told.push("copied");
+        return copied;
+      },
+    },
+  }));
   const backup = take();
   let isBegun = false;
   void begun.promise.then(() => {
@@ -145,7 +157,7 @@ test("whoever leaves a backup has waited until nobody is at it any more [Q3][P3]
 test("a mistake of ours while a backup is made is heard by whoever takes it, and leaves nothing behind [Q3][Q2]", async (t) => {
   const mistake = new RangeError("of ours");
   const open = () => Promise.reject(mistake);
-  const { take, isClean } = openYard(t, { "workspace/c/a": "" }, { plots: { open } });
+  const { take, isClean } = await openYard(t, { "workspace/c/a": "" }, () => ({ plots: { open } }));
   const all = async () => {
     for await (const _ of take());
   };
@@ -155,14 +167,17 @@ test("a mistake of ours while a backup is made is heard by whoever takes it, and
 
 test("a workspace that cannot be opened is left out by name, one that has gone is not missed, and the others are taken [Q3][X4]", async (t) => {
   const names = ["workspace/broken/a", "workspace/gone/a", "workspace/here/a", "images/trash/0123abcd"];
-  const { read, path } = openYard(t, Object.fromEntries(names.map((name) => [name, ""])), {
+  const files = Object.fromEntries(names.map((name) => [name, ""]));
+  const { read } = await openYard(t, files, ({ plots, layout: { dataDir, stagingFolder } }) => ({
     plots: {
-      open: async (name) => {
+      async open(name) {
         if (name === "workspace/broken") return failed("io");
-        return ok(name === "workspace/gone" ? undefined : { folder: path("workspace/here") });
+        if (name === "workspace/gone") return ok(undefined);
+        const image = { folder: join(dataDir, "workspace/here"), stagingFolder, isImage: true };
+        return name === "trash/0123abcd" ? ok(image) : plots.open(name);
       },
     },
-  });
+  }));
   const { read: found, entries } = await read();
   assert.deepEqual(Object.keys(entries), [
     ...["sessions.db", "workspace/here", "workspace/here/a", "trash/0123abcd", "trash/0123abcd/a"],
@@ -174,7 +189,7 @@ test("the key is in a backup where it is asked for, from where it lies; what sta
   const elsewhere = folderWith(t, { "own/key": "of its own", "folder/key/": "", "none/": "", "loop/": "" });
   symlinkSync("key", join(elsewhere, "loop", "key"));
   const keyIn = async (keyDir: string | undefined, withKey = true) => {
-    const { read } = openYard(t, { key: "beside the data" }, { keyDir });
+    const { read } = await openYard(t, { key: "beside the data" }, () => ({ keyDir }));
     const { read: found, entries } = await read(withKey);
     return [entries.key, found.ok && found.value.end.leftOut];
   };
@@ -187,7 +202,7 @@ test("the key is in a backup where it is asked for, from where it lies; what sta
 });
 
 test("a backup with names that are no text can be put back, also where two of them look alike: what has no path is named [Q3]", async (t) => {
-  const { read, base, path } = openYard(t, { "workspace/c/": "" });
+  const { read, base, path } = await openYard(t, { "workspace/c/": "" });
   const odd = (...names: string[]) => Buffer.from(path("workspace/c", ...names), "latin1");
   for (const name of ["f\xfe", "f\xff", "\xfd"]) mkdirSync(odd(name));
   // Whichever of the two comes first, the other has a folder where that one has a file.

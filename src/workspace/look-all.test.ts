@@ -7,7 +7,6 @@ import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { folderWith } from "../../test/world/folder.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { noted, partly } from "../../test/world/partly.ts";
 import { quietLogger, testLimits, testWorkspace } from "../../test/world/workspace.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
@@ -16,6 +15,7 @@ import type { Visit } from "./files.ts";
 import { type Kept, openKept } from "./kept.ts";
 import { type LookOptions, lookAll } from "./look-all.ts";
 import { newSeen, remember } from "./seen.ts";
+import { visitOf } from "./visit.testing.ts";
 
 const sha = (content: string | Buffer) => digest("sha256", content);
 const nobodyShares = async () => new Set<number>();
@@ -30,7 +30,7 @@ function openLook(t: TestContext, files: Record<string, string>, kind: Visit["ki
   const logged: string[] = [];
   const common = { clock: systemClock, ids: systemIds, logger: quietLogger(logged), limits: testLimits };
   const kept = openKept({ ...common, folder: join(base, "kept"), books: new Map() });
-  const visit = partly<Visit>({ kind, root, limits: testLimits, stagingFolder: join(base, "staging") });
+  const visit = visitOf(base, { kind, root });
   return {
     ...{ base, seen, kept, logged, path: (...names: string[]) => join(base, "w", ...names) },
     look: (options: LookOptions = {}, keeper: Kept = kept) => lookAll({ ...visit, ...options }, seen, keeper),
@@ -69,7 +69,7 @@ test("a file that cannot have changed is not read again, unless programs have it
   assert.deepEqual(await finds({ sharedFiles: async () => new Set([1]) }), []);
   assert.deepEqual(await finds({ sharedFiles: async () => undefined }), change);
   const asked: string[] = [];
-  const sharedFiles = async () => noted(asked, "asked", undefined);
+  const sharedFiles = async () => void asked.push("asked");
   assert.deepEqual([await finds({ sharedFiles, isQuick: true }), asked], [[], []], "who is in a hurry does not ask");
 });
 

@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { partly } from "../../test/world/partly.ts";
 import { testLimits, testWorkspace } from "../../test/world/workspace.ts";
 import { systemClock } from "../base/clock.ts";
-import { openBooks } from "./books.ts";
-import type { Visit } from "./files.ts";
 import { measuredBy } from "./measure.ts";
+import { visitOf } from "./visit.testing.ts";
 
 test("a count of many files that took long is good for ten times as long, two seconds at the most; any other is made anew [X4]", async (t) => {
   let [now, tookMs] = [0, 0];
@@ -46,10 +44,7 @@ test("a workspace is over at one more than it may have, and far over at twice th
   const gibibyte = 1024 ** 3;
   type Counted = Partial<Record<"bytes" | "files" | "folders", number>>;
   const over = (limits: { bytesMax: number; filesMax: number }, counted: Counted) => {
-    const visit = partly<Visit>({
-      ...{ root: undefined, books: openBooks(), limits: { ...testLimits, ...limits } },
-      at: { folder: "/nowhere/at/all" },
-    });
+    const visit = visitOf("/nowhere/at/all", { limits: { ...testLimits, ...limits } });
     const measured = measuredBy(visit, { bytes: 0, files: 0, folders: 0, trustedUntil: 0, ...counted });
     return [measured.over, measured.isFarOver];
   };

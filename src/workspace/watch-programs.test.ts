@@ -3,13 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folderWith } from "../../test/world/folder.ts";
-import { partly } from "../../test/world/partly.ts";
-import { quietLogger, testLimits, testWorkspace } from "../../test/world/workspace.ts";
-import { systemClock } from "../base/clock.ts";
-import { systemIds } from "../base/ids.ts";
+import { testWorkspace } from "../../test/world/workspace.ts";
 import { openBooks } from "./books.ts";
-import type { Visit } from "./files.ts";
 import { newSeen, type Seen } from "./seen.ts";
+import { visitOf } from "./visit.testing.ts";
 import { lookAhead } from "./watch-programs.ts";
 
 async function place(...given: Parameters<typeof testWorkspace>) {
@@ -87,24 +84,30 @@ test("what a file was before a change that nobody was told of yet is not given u
 
 test("of the files of all workspaces half a million are remembered, or 64 MiB of paths: then the longest unobserved go [W12][Q1]", async (t) => {
   const base = folderWith(t, {});
+  const state = { bytes: 3, mode: 0o644, hash: "h" };
+  const stamp = { ino: 1, size: 3, mode: 0o644, mtimeMs: 1, ctimeMs: 1 };
+  const known = { state, stamp, lost: undefined, isSure: false, look: 1 };
+  const bySize = new Map<number, Seen["files"]>();
+  const many = (size: number) => {
+    const files: Seen["files"] = bySize.get(size) ?? new Map();
+    for (let index = files.size; index < size; index += 1) files.set(`${index}`, known);
+    bySize.set(size, files);
+    return files;
+  };
   /** Which of three workspaces are still known when a look was taken at one more, in which there is nothing. */
   const left = async (files: readonly number[], characters: readonly number[] = [], waiting = 0) => {
     const books = openBooks();
     for (const [index, size] of files.entries()) {
-      const known = { files: partly<Seen["files"]>({ size }), characters: characters[index] ?? 0, waiting };
-      books.seen.set(`${index}`, { ...newSeen(), ...known });
+      books.seen.set(`${index}`, { ...newSeen(), files: many(size), characters: characters[index] ?? 0, waiting });
     }
-    const common = { books, clock: systemClock, ids: systemIds, logger: quietLogger([]), limits: testLimits };
-    const place = { kind: "task", root: undefined, stagingFolder: join(base, "staging") } as const;
-    const at = { folder: join(base, "w"), keptFolder: join(base, "kept") };
-    await lookAhead(partly<Visit>({ ...common, ...place, at }), { signal: new AbortController().signal });
+    await lookAhead(visitOf(base, { kind: "task", books }), { signal: new AbortController().signal });
     return [...books.seen.keys()].filter((name) => !name.startsWith("/")).join();
   };
   const mebibyte = 1024 ** 2;
   assert.equal(await left([200_000, 200_000, 100_000]), "0,1,2");
   assert.equal(await left([200_000, 200_000, 100_001]), "1,2");
-  assert.equal(await left([1, 200_000, 300_000]), "1,2");
-  assert.equal(await left([1, 200_000, 300_001]), "2");
+  assert.equal(await left([1, 400_000, 100_000]), "1,2");
+  assert.equal(await left([1, 400_000, 100_001]), "2");
   assert.equal(await left([1, 1, 1], [32 * mebibyte, 32 * mebibyte]), "0,1,2");
   assert.equal(await left([1, 1, 1], [32 * mebibyte, 32 * mebibyte, 1]), "1,2");
   assert.equal(await left([400_000, 400_000, 1], [], 1), "0,1,2", "somebody waits for what is told of each");
