@@ -14,10 +14,11 @@ import type { Tries } from "./tries.ts";
 
 const formBytesMax = 16 * 1024;
 
+type SignInUsers = Pick<Parts, "users" | "server" | "signInService">;
 type SignInParts = { readonly tries: Tries; readonly handOn: HandOn | undefined };
 
 /** Signing in with a browser: by password, by a link that was made for somebody, or through the sign-in service. */
-export function bindSignInPages(app: App, parts: Parts, { tries, handOn }: SignInParts): void {
+export function bindSignInPages(app: App, parts: SignInUsers, { tries, handOn }: SignInParts): void {
   const { users, server } = parts;
 
   async function show(
@@ -95,7 +96,7 @@ type Pages = {
   readonly handOn: HandOn | undefined;
 };
 
-function bindService(app: App, { users, signInService }: Parts, { show, enter, handOn }: Pages): void {
+function bindService(app: App, { users, signInService }: SignInUsers, { show, enter, handOn }: Pages): void {
   if (signInService === undefined) return;
   // Who begins and who comes back meet one server: it knows its own signature, and gives each name once.
   const elsewhere = async (c: HttpCall) => handOn?.(c, "u:*", { bytes: undefined });
