@@ -1,200 +1,180 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
-import { ok } from "../../base/result.ts";
-import { failure, makeFailure } from "../../protocol/failure.ts";
+import { callOver } from "../../../test/world/callers.ts";
+import { pipPlay } from "../../../test/world/played-installs.ts";
+import { type Play, playedProvider } from "../../../test/world/played-provider.ts";
+import { must, startYard } from "../../../test/world/yard.ts";
+import { systemIds } from "../../base/ids.ts";
+import { failure } from "../../protocol/failure.ts";
 import { OwnerId } from "../../protocol/ids.ts";
-import type { Session, Sessions } from "../../sandbox/sandbox.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import { asked, notedLater, partsWith } from "./handling.testing.ts";
-import { sessionHandlers } from "./sessions.ts";
+import { openSandbox, type Sandbox } from "../../sandbox/sandbox.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { wordsFor } from "../../words/words.ts";
 
 const ann = OwnerId.parse("ann");
-const caller = { signedIn: ann, scopes: ["chat", "files"] } as const;
-const session = {
-  ...{ id: "s1", owner: ann, status: "running", dialect: "seed", createdAt: 1_000, updatedAt: 1_000, usedAt: 1_000 },
-  ...{ ttlMs: 1_000, generation: 1, executionTimeoutMs: 1_000, env: {}, degraded: [] },
-  uploads: { fileBytesMax: 1024, filesMax: 1, types: [] },
-  limits: { cpus: 1, memoryBytes: 1024 ** 3, fileBytesMax: 1024 ** 3, processesMax: 1 },
-} as unknown as Session;
 
-/** Sessions that the test plays, and what was done in which order. */
-function playing(sessions: Partial<Sessions>, more: Parameters<typeof partsWith>[0] = {}) {
-  const done: unknown[] = [];
-  const handlers = sessionHandlers(
-    partsWith({
-      freshen: () => notedLater(done, "fresh"),
-      log: { find: async (_, id) => (id === "gone" ? failure("conversation_not_found", { id }) : ok(rowOf(id))) },
-      workspaces: { ofConversation: ({ id }) => ({ name: id }) },
-      ...more,
-      sandbox: {
-        sessions: {
-          find: async () => session,
-          async create(owner, wanted) {
-            done.push(["create", owner, wanted.dialect]);
-            return ok(session);
-          },
-          async stop(owner, how) {
-            done.push(["stop", owner, how]);
-            return ok(undefined);
-          },
-          ...sessions,
-        },
-        packages: {
-          refusal: () => undefined,
-          async install(owner) {
-            done.push(["install", owner]);
-            return ok({ ...session, id: "with packages" });
-          },
-        },
-        reset: (place) => notedLater(done, ["reset", place]),
-        ...more.sandbox,
-      },
-    }),
-  );
-  return { ...handlers, done };
+type Given = {
+  readonly play?: Play;
+  /** Nothing can be installed where there is none. */
+  readonly packageIndex?: string | undefined;
+  readonly wrap?: (real: Storage) => Storage;
+};
+
+/** A server whose programs are played, and Ann, who calls. */
+async function served({ play, packageIndex, wrap = (real) => real }: Given = {}) {
+  const provider = playedProvider(play);
+  let looks = 0;
+  const opened: Sandbox[] = [];
+  const yard = await startYard({
+    wrapStorage: wrap,
+    openSandbox({ config, ...parts }) {
+      const sandbox = openSandbox({
+        ...{ ...parts, provider, ids: systemIds, words: wordsFor("en"), settings: config.sandbox },
+        network: { hosts: [], privateHosts: [], packageIndex, npmRegistry: undefined },
+        packagesDir: join(config.paths.dataDir, "packages"),
+      });
+      opened.push(sandbox);
+      return sandbox;
+    },
+    /** Whoever looks at the settings finds them unchanged. */
+    async reload() {
+      looks += 1;
+      return undefined;
+    },
+  });
+  const call = async (way: string, body?: object, headers: Record<string, string> = {}) => {
+    const sent = body === undefined ? {} : { body };
+    const { status, code, text } = await callOver(yard.app, way, { "x-account-id": "ann", ...headers, ...sent });
+    return { status, code, body: text === "" ? {} : JSON.parse(text) };
+  };
+  const list = async (query = "") => {
+    const { body } = await call(`GET /api/v1/sessions?${query}`);
+    return [body.items.map(({ id }: { id: string }) => id), body.total, body.limit, body.has_more];
+  };
+  /** A program of Ann's runs and ends: in a new conversation, or in none. */
+  const run = async (name: string | undefined) => {
+    const row = name === undefined ? undefined : await yard.start(name, ann);
+    const place = { owner: ann, conversation: row?.number, workspace: row && yard.workspaces.ofConversation(row) };
+    const wanted = { language: "python", code: "at once", timeoutMs: 60_000 } as const;
+    const ran = await must(opened[0]?.run({ ...place, agent: "root" }, wanted) ?? assert.fail());
+    assert.equal((await ran.report).how, "done");
+  };
+  return { call, list, run, provider, looks: () => looks, [Symbol.asyncDispose]: yard[Symbol.asyncDispose] };
 }
 
-const rowOf = (id: string) => ({ id, number: 7, owner: ann }) as ConversationRow;
-
-type Create = Parameters<ReturnType<typeof sessionHandlers>["createSession"]>[0];
+const create = "POST /api/v1/sessions";
 
 test("a session that is there already is told as an earlier try's, as the one that is wanted, or beside the refusal [S1][C6]", async () => {
-  const exists = failure("session_exists", { id: "s1" });
-  const { createSession } = playing({ create: async () => exists });
-  const create = async (of: { once?: Create["once"]; if_exists?: "return" | "fail" }) => {
-    const { once, if_exists = "fail" } = of;
-    const answer = await createSession(asked("createSession", { caller, body: {}, query: { if_exists }, once }));
-    return answer.ok
-      ? ["ok", answer.status, answer.value.id]
-      : [answer.failure.code, Object(answer.beside?.session).id];
-  };
-  assert.deepEqual(await create({}), ["session_exists", "s1"]);
-  assert.deepEqual(await create({ once: { seed: "s", isRetry: false } }), ["session_exists", "s1"]);
-  assert.deepEqual(await create({ once: { seed: "s", isRetry: true } }), ["ok", undefined, "s1"]);
-  assert.deepEqual(await create({ if_exists: "return" }), ["ok", 200, "s1"]);
-  const full = playing({ create: async () => failure("storage_full", {}) });
-  const refused = await full.createSession(
-    asked("createSession", { caller, body: {}, query: { if_exists: "return" } }),
-  );
-  assert.deepEqual(refused, failure("storage_full", {}), "there may be one, and that is not the reason");
+  const met = { isLost: false, isFull: false };
+  await using door = await served({
+    wrap: (real) => ({
+      ...real,
+      // The process ends before it can note what it has answered.
+      endOnce: async (...given) => (met.isLost ? failure("storage_busy", {}) : real.endOnce(...given)),
+      putSession: async (row) => (met.isFull ? failure("storage_full", {}) : real.putSession(row)),
+    }),
+  });
+  const { call } = door;
+  const key = { "idempotency-key": "k" };
+  met.isLost = true;
+  const made = await call(create, { id: "s1" }, key);
+  met.isLost = false;
+  assert.deepEqual([made.status, made.body.id], [201, "s1"]);
+  const again = await call(create, { id: "s1" }, key);
+  assert.deepEqual([again.status, again.body.id], [201, "s1"], "by an earlier try of this very call");
+  for (const headers of [{}, { "idempotency-key": "another" }]) {
+    const refused = await call(create, { id: "s1" }, headers);
+    assert.deepEqual([refused.status, refused.code, refused.body.session?.id], [409, "session_exists", "s1"]);
+  }
+  const wanted = await call(`${create}?if_exists=return`, { id: "s1" });
+  assert.deepEqual([wanted.status, wanted.body.id], [200, "s1"]);
+  assert.equal((await call("POST /api/v1/sessions/s1/terminate", {})).status, 200);
+  met.isFull = true;
+  const full = await call(`${create}?if_exists=return`, { id: "s1" });
+  assert.equal(full.code, "storage_full", "there is one, and that is not the reason");
 });
 
 test("a session is made with the settings as they are, and its packages come with it or it goes again [S1][X2]", async () => {
-  const wanted = (fails: boolean) =>
-    asked("createSession", {
-      ...{ caller, query: { if_exists: "fail" as const } },
-      body: {
-        ...{ dependencies: [{ name: "six" }], install_timeout: 5, allow_version_conflicts: false },
-        fail_on_dependency_error: fails,
-      },
-    });
-  const plain = playing({});
-  await plain.createSession(asked("createSession", { caller, body: {}, query: { if_exists: "fail" } }));
-  assert.deepEqual(plain.done, ["fresh", ["create", "ann", "seed"]]);
-  const well = playing({});
-  const made = await well.createSession(wanted(true));
-  assert.equal(made.ok && made.value.id, "with packages");
-  assert.deepEqual(well.done, ["fresh", ["create", "ann", "seed"], ["install", "ann"]]);
-  const no = failure("packages_not_configured", { setting: "s" });
-  const broken = (refusal: typeof no | undefined) =>
-    playing({}, { sandbox: { packages: { refusal: () => refusal, install: async () => no } } });
-  const before = broken(no);
-  assert.deepEqual([await before.createSession(wanted(true)), before.done], [no, ["fresh"]], "nothing was made for it");
-  const later = broken(undefined);
-  assert.deepEqual(
-    [await later.createSession(wanted(true)), later.done],
-    [no, ["fresh", ["create", "ann", "seed"], ["stop", "ann", { forget: true }]]],
-  );
-  const goesOn = broken(no);
-  const without = await goesOn.createSession(wanted(false));
-  assert.deepEqual(
-    [without.ok && [without.value.id, without.value.dependency_install_status], goesOn.done],
-    [
-      ["s1", "failed"],
-      ["fresh", ["create", "ann", "seed"]],
-    ],
-  );
+  const heard: string[] = [];
+  const index = "https://pypi.org/simple";
+  const wanted = (fails: boolean) => ({ dependencies: [{ name: "six" }], fail_on_dependency_error: fails });
+  {
+    await using well = await served({ play: pipPlay(heard), packageIndex: index });
+    const before = well.looks();
+    const plain = await well.call(create, {});
+    assert.deepEqual([plain.status, well.looks() - before, heard], [201, 1, []]);
+    await well.call(`DELETE /api/v1/sessions/${plain.body.id}`);
+    const made = await well.call(create, wanted(true));
+    assert.deepEqual([made.status, made.body.dependency_install_status, heard], [201, "completed", ["six\n"]]);
+  }
+  {
+    await using unset = await served({ play: pipPlay(heard) });
+    const refused = await unset.call(create, wanted(true));
+    assert.deepEqual([refused.code, await unset.list()], ["packages_not_configured", [[], 0, 50, false]]);
+    const without = await unset.call(create, wanted(false));
+    const { status, body } = without;
+    assert.deepEqual([status, body.dependency_install_status, (await unset.list())[1]], [201, "failed", 1]);
+  }
+  await using vain = await served({ play: pipPlay([], () => false), packageIndex: index });
+  const later = await vain.call(create, wanted(true));
+  assert.deepEqual([later.code, await vain.list()], ["packages_failed", [[], 0, 50, false]], "it has gone again");
+  const stays = await vain.call(create, wanted(false));
+  assert.deepEqual([stays.status, stays.body.dependency_install_status], [201, "failed"]);
 });
 
 test("a list of sessions has those with the state and the template that were asked for, in either way to say it [S1]", async () => {
-  const all = [
-    { ...session, id: "a" },
-    { ...session, id: "b", dialect: "public", status: "stopped" } as const,
-    { ...session, id: "c", dialect: "public", templateId: "other" } as const,
+  await using door = await served();
+  const { call, list } = door;
+  const { body } = await call(create, { id: "s1", template_id: "python-basic" });
+  const [one, none] = [
+    [["s1"], 1, 50, false],
+    [[], 0, 50, false],
   ];
-  const { listSessions } = playing({ list: async () => all });
-  const list = async (query: object) => {
-    const answer = await listSessions(
-      asked("listSessions", { caller, owner: ann, query: { limit: 50, offset: 0, ...query } }),
-    );
-    return answer.ok && [answer.value.items.map(({ id }) => id).join(""), answer.value.total, answer.value.has_more];
-  };
-  assert.deepEqual(await list({}), ["abc", 3, false]);
+  assert.deepEqual([await list(), await list("status=running"), await list("status=stopped")], [one, one, none]);
+  assert.deepEqual([await list(`template_id=${body.template_id}`), await list("template_id=other")], [one, none]);
   assert.deepEqual(
-    [await list({ status: "terminated" }), await list({ status: "stopped" })],
+    [await list("limit=1"), await list("offset=1")],
     [
-      ["b", 1, false],
-      ["b", 1, false],
+      [["s1"], 1, 1, false],
+      [[], 1, 50, false],
     ],
   );
-  assert.deepEqual(
-    [await list({ template_id: "other" }), await list({ template_id: "python-basic" })],
-    [
-      ["c", 1, false],
-      ["ab", 2, false],
-    ],
-  );
-  assert.deepEqual(await list({ template_id: "python-basic", status: "running" }), ["a", 1, false]);
-  assert.deepEqual(
-    [await list({ limit: 0 }), await list({ limit: 1, offset: 2 }), await list({ limit: 2 })],
-    [
-      ["a", 3, true],
-      ["c", 3, false],
-      ["ab", 3, true],
-    ],
-  );
+  assert.equal((await call("POST /api/v1/sessions/s1/terminate", {})).status, 200);
+  assert.deepEqual([await list("status=terminated"), await list("status=stopped")], [one, one]);
+  assert.deepEqual([await list("status=running"), await list("status=running&template_id=python-basic")], [none, none]);
 });
 
 test("what ends a session says how it ended, and a session that is not there cannot end [S1]", async () => {
-  const call = { caller, params: { id: "s1" } };
-  const playedTo = (stopped: Session | undefined) => playing({ stop: async () => ok(stopped) });
-  const told = async (handlers: ReturnType<typeof playing>) => {
-    const answer = await handlers.terminateSession(asked("terminateSession", call));
-    return answer.ok ? answer.value.status : answer.failure.code;
-  };
-  assert.equal(await told(playedTo({ ...session, status: "stopped" })), "stopped");
-  assert.equal(await told(playedTo(undefined)), "running", "as it was found");
-  const [kept, forgotten] = [playing({}), playing({})];
-  await kept.terminateSession(asked("terminateSession", call));
-  await forgotten.deleteSession(asked("deleteSession", call));
-  assert.deepEqual([kept.done, forgotten.done], [[["stop", "ann", undefined]], [["stop", "ann", { forget: true }]]]);
-  const none = playing({ find: async () => undefined });
-  const missing = await none.terminateSession(asked("terminateSession", { caller, params: { id: "sess-ann" } }));
-  assert.deepEqual([missing, none.done], [failure("session_not_found", { id: "sess-ann" }), []]);
+  await using door = await served();
+  const { call, list } = door;
+  const none = await call("POST /api/v1/sessions/sess-ann/terminate", {});
+  assert.deepEqual([none.status, none.code], [404, "session_not_found"]);
+  await call(create, {});
+  const [[id]] = await list();
+  const ended = await call(`POST /api/v1/sessions/${id}/terminate`, {});
+  assert.deepEqual([ended.status, ended.body.status, (await list())[1]], [200, "stopped", 1]);
+  const gone = await call(`DELETE /api/v1/sessions/${id}`);
+  assert.deepEqual([gone.status, (await list())[1]], [204, 0], "nothing is told of one that was deleted");
 });
 
 test("what is reset is the conversation that is named, by whichever of the ways counts first [S1][X2]", async () => {
-  const { resetSession, done } = playing({});
+  await using door = await served();
+  const { call, run, provider } = door;
+  for (const name of [undefined, "b", "q", "h", "x"]) await run(name);
   const reset = async (of: { body?: string; query?: string; header?: string; x?: string }) => {
-    const headers: Record<string, string | undefined> = { conversation_id: of.header, "x-conversation-id": of.x };
-    const answer = await resetSession(
-      asked("resetSession", {
-        ...{ caller, params: { id: "s1" }, header: (name: string) => headers[name] },
-        ...{ body: { conversation_id: of.body }, query: { conversation_id: of.query } },
-      }),
-    );
-    const [what] = done.splice(0);
-    return answer.ok ? Object(what)[1] : answer.failure;
+    for (const { told } of provider.guests) told.length = 0;
+    const query = of.query === undefined ? "" : `?conversation_id=${of.query}`;
+    const headers = { ...(of.header && { conversation_id: of.header }), ...(of.x && { "x-conversation-id": of.x }) };
+    const body = of.body === undefined ? {} : { conversation_id: of.body };
+    const { status } = await call(`POST /api/v1/sessions/sess-ann/reset${query}`, body, headers);
+    const told = provider.guests.filter((guest) => guest.told.includes("reset root"));
+    return [status, ...told.map(({ wanted }) => wanted.workspace?.inside)];
   };
-  const nowhere = { owner: ann, conversation: undefined, workspace: undefined, agent: "root" };
-  assert.deepEqual(await reset({}), nowhere);
-  const names = [
-    await reset({ body: "b", query: "q", header: "h", x: "x" }),
-    await reset({ query: "q", header: "h", x: "x" }),
-    await reset({ header: "h", x: "x" }),
-    await reset({ x: "x" }),
-  ];
-  const at = (name: string) => ({ ...nowhere, conversation: 7, workspace: { name } });
-  assert.deepEqual(names, [at("b"), at("q"), at("h"), at("x")]);
-  assert.deepEqual(await reset({ body: "gone" }), makeFailure("conversation_not_found", { id: "gone" }));
+  assert.deepEqual(await reset({}), [204, undefined]);
+  assert.deepEqual(await reset({ body: "b", query: "q", header: "h", x: "x" }), [204, "/workspace/b"]);
+  assert.deepEqual(await reset({ query: "q", header: "h", x: "x" }), [204, "/workspace/q"]);
+  assert.deepEqual(await reset({ header: "h", x: "x" }), [204, "/workspace/h"]);
+  assert.deepEqual(await reset({ x: "x" }), [204, "/workspace/x"]);
+  assert.deepEqual(await reset({ body: "gone" }), [404]);
 });

@@ -1,72 +1,75 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { partly } from "../../../test/world/partly.ts";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { openDatabase } from "../../../test/world/database.ts";
+import { withoutPermission } from "../../../test/world/folder.ts";
+import { testWorkspace } from "../../../test/world/workspace.ts";
 import { ok } from "../../base/result.ts";
 import { failure } from "../../protocol/failure.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import type { WalkEntry } from "../../workspace/workspace.ts";
+import { ConversationId, localOwner } from "../../protocol/ids.ts";
+import { defaultUploadPolicy } from "../../protocol/upload-policy.ts";
 import { tagOf } from "../download.ts";
 import { listBelow } from "./list-files.ts";
 import type { Sought } from "./seek-file.ts";
 
-const file = (path: string, type: WalkEntry["type"] = "file"): WalkEntry => ({
-  ...{ path, type, bytes: 3, mode: 0o644, modifiedAt: 1_700_000_000_000 },
-});
-
-/** The place that was sought in a workspace with these files, as they lie on the disk. */
-function sought(path: string, paths: readonly string[]): Sought {
-  return partly<Sought>({
-    ...{ path, row: { id: "c1" } as ConversationRow },
-    workspace: {
-      async walk(below, how) {
-        assert.deepEqual([below, how], [path, { hidden: true }]);
-        return ok(
-          (async function* () {
-            yield file(`${path}/folder`, "folder");
-            for (const one of paths) yield file(one);
-          })(),
-        );
-      },
-    },
-  });
+/** The place that was sought in a workspace with these files. */
+async function sought(t: TestContext, path: string, paths: readonly string[]) {
+  const { workspace, folder } = await testWorkspace(t);
+  for (const one of paths) {
+    mkdirSync(join(folder, dirname(one)), { recursive: true });
+    writeFileSync(join(folder, one), "abc");
+  }
+  const id = ConversationId.parse("c1");
+  const row = await openDatabase(t).createConversation({ owner: localOwner, id, at: 0, events: [] });
+  assert.ok(row.ok);
+  const place = { owner: localOwner, sessionId: "s", policy: defaultUploadPolicy, row: row.value, workspace, path };
+  return { place: place satisfies Sought, folder };
 }
 
-async function listed(path: string, paths: readonly string[], limit = 10) {
-  const answer = await listBelow(sought(path, paths), { limit, mayBeMissing: false });
+async function listed(t: TestContext, path: string, paths: readonly string[], limit = 10) {
+  const { place } = await sought(t, path, paths);
+  const answer = await listBelow(place, { limit, mayBeMissing: false });
   assert.ok(answer.ok);
   return [answer.value.items.map(({ name }) => name).join(" "), answer.value.hasMore];
 }
 
-test("files are listed by their path from where was looked, the first of all that there are, and whether there are more [S3]", async () => {
-  const below = ["outputs/c", "outputs/a/b", "outputs/b", "outputs/a-b"];
-  assert.deepEqual(await listed("outputs", below), ["a-b a/b b c", false]);
-  assert.deepEqual(await listed("outputs", below, 4), ["a-b a/b b c", false]);
-  assert.deepEqual(await listed("outputs", below, 3), ["a-b a/b b", true]);
-  assert.deepEqual(await listed("outputs/c", ["outputs/c"]), ["c", false]);
-  assert.deepEqual(await listed(".", [".metadata.json", "uploads/.metadata.json", "a"]), [
+test("files are listed by their path from where was looked, the first of all that there are, and whether there are more [S3]", async (t) => {
+  const below = ["outputs/c", "outputs/a/b", "outputs/b", "outputs/a-b", "outputs2/d"];
+  assert.deepEqual(await listed(t, "outputs", below), ["a-b a/b b c", false]);
+  assert.deepEqual(await listed(t, "outputs", below, 4), ["a-b a/b b c", false]);
+  assert.deepEqual(await listed(t, "outputs", below, 3), ["a-b a/b b", true]);
+  assert.deepEqual(await listed(t, "outputs/c", ["outputs/c"]), ["c", false]);
+  assert.deepEqual(await listed(t, ".", [".metadata.json", "uploads/.metadata.json", "a"]), [
     "a uploads/.metadata.json",
     false,
   ]);
   const many = Array.from({ length: 1_000 }, (_, n) => `outputs/${String((n * 7) % 1_000).padStart(3, "0")}`);
-  assert.deepEqual(await listed("outputs", many, 2), ["000 001", true], "in whatever order they lie there");
+  assert.deepEqual(await listed(t, "outputs", many, 2), ["000 001", true], "in whatever order they lie there");
 });
 
-test("a file is told with its size, its time, its tag and its type, and where programs find it [S3]", async () => {
-  const answer = await listBelow(sought("outputs", ["outputs/a/b.csv"]), { limit: 1, mayBeMissing: false });
+test("a file is told with its size, its time, its tag and its type, and where programs find it [S3]", async (t) => {
+  const { place, folder } = await sought(t, "outputs", ["outputs/a/b.csv"]);
+  utimesSync(join(folder, "outputs/a/b.csv"), 1_700_000_000, 1_700_000_000);
+  const stat = await place.workspace.stat("outputs/a/b.csv");
+  assert.ok(stat.ok);
+  const answer = await listBelow(place, { limit: 1, mayBeMissing: false });
   assert.deepEqual(answer.ok && answer.value.items, [
     {
       ...{ name: "a/b.csv", path: "c1/outputs/a/b.csv", container_path: "/workspace/c1/outputs/a/b.csv", size: 3 },
-      ...{ modified_time: "2023-11-14T22:13:20.000Z", etag: tagOf(file("x")), type: "csv" },
+      ...{ modified_time: "2023-11-14T22:13:20.000Z", etag: tagOf(stat.value), type: "csv" },
     },
   ]);
 });
 
-test("a folder that nobody made yet is empty where it may be missing, and what cannot be read is never told as empty [S3][Q2]", async () => {
-  const missing = failure("file_not_found", { path: "outputs", near: "" });
-  const broken = failure("read_failed", { path: "outputs", why: "io" });
-  const told = async (reason: typeof missing | typeof broken, mayBeMissing: boolean) =>
-    listBelow(partly<Sought>({ path: "outputs", workspace: { walk: async () => reason } }), { limit: 1, mayBeMissing });
-  assert.deepEqual(await told(missing, true), ok({ items: [], hasMore: false }));
-  assert.deepEqual(await told(missing, false), missing);
-  assert.deepEqual(await told(broken, true), broken);
+test("a folder that nobody made yet is empty where it may be missing, and what cannot be read is never told as empty [S3][Q2]", async (t) => {
+  const { place, folder } = await sought(t, "outputs/none", ["outputs/locked/a"]);
+  const missing = failure("file_not_found", { path: "outputs/none", near: "" });
+  assert.deepEqual(await listBelow(place, { limit: 1, mayBeMissing: true }), ok({ items: [], hasMore: false }));
+  assert.deepEqual(await listBelow(place, { limit: 1, mayBeMissing: false }), missing);
+  const locked = { ...place, path: "outputs/locked" };
+  const broken = await withoutPermission([join(folder, "outputs/locked")], () =>
+    listBelow(locked, { limit: 1, mayBeMissing: true }),
+  );
+  assert.equal(broken.ok || broken.failure.code, "permission_denied");
 });
