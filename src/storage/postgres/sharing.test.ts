@@ -76,25 +76,3 @@ test("a lease that could not be renewed, released or let run out at once is trie
     assert.deepEqual(await attempting(failures, ({ expireLeases }) => expireLeases()), [undefined, 2]);
   }
 });
-
-test("who takes over a conversation has whoever follows it here hear how far its log has come [N1][L2]", async () => {
-  const claiming = async (row: object | undefined) => {
-    const told: unknown[] = [];
-    const transaction = partly<Transaction>({
-      one: async (sql: string) => (sql.includes("FROM log") ? row : { id: "c" }),
-      run: async (_sql: string, ...values: unknown[]) => told.push(values),
-      appended: (number: number, lastSeq: number) => told.push(`${number} at ${lastSeq}`),
-    });
-    const write = (_lane: unknown, work: (given: Transaction) => Promise<unknown>) => work(transaction);
-    const claimed = await leasing(partly<Parts>({ lanes: { write }, now })).claimLease(7, "me", 500);
-    return [claimed.ok ? claimed.value : claimed.failure.code, told];
-  };
-  const log = { epoch: 3, head: 12, is_held: true, is_free: true };
-  const granted = [7, null, 500, 4, "me"];
-  assert.deepEqual(await claiming(log), [{ epoch: 4, wasAbandoned: true }, [granted, "7 at 12"]]);
-  assert.deepEqual(await claiming({ ...log, is_held: false }), [
-    ...[{ epoch: 4, wasAbandoned: false }, [granted, "7 at 12"]],
-  ]);
-  assert.deepEqual(await claiming({ ...log, is_free: false }), ["fenced", []]);
-  assert.deepEqual(await claiming(undefined), ["conversation_not_found", []]);
-});
