@@ -5,14 +5,11 @@ import { failed, ok } from "../../base/result.ts";
 import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
 import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
-import type { Users } from "../../users/users.ts";
-import type { Tries } from "../tries.ts";
 import { asked, noted, notedLater, partsWith } from "./handling.testing.ts";
 import { healthHandlers } from "./health.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./models.ts";
 import { searchHandlers } from "./search.ts";
-import { signInHandlers } from "./sign-in.ts";
 import { toolHandlers } from "./tools.ts";
 import { workspaceHandlers } from "./workspaces.ts";
 
@@ -21,72 +18,6 @@ import { workspaceHandlers } from "./workspaces.ts";
 const ann = OwnerId.parse("ann");
 const row = { id: "c", number: 7, owner: ann } as ConversationRow;
 const find = async () => ok(row);
-const arrival = {
-  address: "1.2.3.4",
-  isVeiled: false,
-  isFromHere: false,
-  host: "h",
-  scheme: "http",
-  prefix: "",
-} as const;
-
-test("who signs out ends every sign-in that their browser showed, and their session where the settings say so [C6][S1]", async () => {
-  const done: unknown[] = [];
-  let [ends, broken] = [false, false];
-  const users: Partial<Users> = {
-    signOut: async (token) => noted(done, ["out", token], broken ? failure("storage_full", {}) : ok(undefined)),
-    endSignIn: async (hash) => noted(done, ["end", hash], ok(undefined)),
-  };
-  const { signOut } = signInHandlers(
-    partsWith({
-      ...{ users, server: () => ({ signOutEndsSession: ends }) },
-      sandbox: { sessions: { stop: async (owner) => noted(done, ["stop", owner], ok(undefined)) } },
-    }),
-    {} as Tries,
-  );
-  const out = async (signedIn: OwnerId | undefined, signIn?: string) => {
-    const header = (name: string) => (name === "cookie" ? "agentyard=a; other=x; agentyard=b" : undefined);
-    const answer = await signOut(asked("signOut", { caller: { signedIn, scopes: [], signIn }, arrival, header }));
-    return [answer.ok ? Object.keys(answer.headers ?? {}) : answer.failure.code, ...done.splice(0)];
-  };
-  const both = [["out", "a"], ["out", "b"]]; // biome-ignore format: one line each would hide the two.
-  assert.deepEqual(await out(ann), [["set-cookie"], ...both]);
-  assert.deepEqual(await out(ann, "hash"), [["set-cookie"], ...both, ["end", "hash"]]);
-  ends = true;
-  assert.deepEqual(await out(ann), [["set-cookie"], ...both, ["stop", "ann"]]);
-  assert.deepEqual(await out(undefined), [["set-cookie"], ...both]);
-  broken = true;
-  assert.deepEqual(await out(ann), ["storage_full", ["out", "a"]], "it is not said that they are out");
-});
-
-test("a try to sign in counts for the name, one that works is given back, and who is on the machine is not counted [C6]", async () => {
-  const done: unknown[] = [];
-  let [tooMany, isRight] = [false, true];
-  const limited = makeFailure("rate_limited", { retryAfterSeconds: 1 });
-  const tries: Partial<Tries> = {
-    as: (name, { address }) => noted(done, ["as", name, address], tooMany ? limited : undefined),
-    worked: ({ address }) => void done.push(["worked", address]),
-  };
-  const signedIn = { user: { id: ann }, token: "tok" };
-  const users = {
-    signIn: async () => noted(done, "looked", isRight ? ok(signedIn) : failure("sign_in_failed", {})),
-  };
-  const { signIn } = signInHandlers(partsWith({ users, server: () => ({ signInLastsMs: 60_000 }) }), tries as Tries);
-  const enter = async (isLocal: boolean) => {
-    const answer = await signIn(asked("signIn", { body: { user: "ann", password: "p" }, arrival, isLocal }));
-    return [
-      answer.ok ? /agentyard=tok/.test(answer.headers?.["set-cookie"] ?? "") : answer.failure.code,
-      ...done.splice(0),
-    ];
-  };
-  const counted = ["as", "ann", "1.2.3.4"];
-  assert.deepEqual(await enter(false), [true, counted, "looked", ["worked", "1.2.3.4"]]);
-  assert.deepEqual(await enter(true), [true, "looked"]);
-  isRight = false;
-  assert.deepEqual(await enter(false), ["sign_in_failed", counted, "looked"]);
-  tooMany = true;
-  assert.deepEqual(await enter(false), ["rate_limited", counted]);
-});
 
 test("health is that of the worst part, and says which it is and for how long the server is up [O1]", async () => {
   const clock = manualClock();
