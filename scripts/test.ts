@@ -1,6 +1,6 @@
-// `npm test`: the checks, then the unit tests in one process, then stories, contracts, crashes and attacks. Stories and
-// contracts share processes, a few files each; one that begins with `// Runs alone: why` has its own. Where a test starts the
-// program, it is the package that was built of these sources a moment before.
+// `npm test`: the unit tests in one process, and beside it stories, contracts, crashes and attacks. Stories and contracts
+// share processes, a few files each; one that begins with `// Runs alone: why` has its own. Where a test starts the program, it
+// is the package that was built of these sources a moment before.
 // `npm test -- word…` runs only the test files whose path has one of the words; `--test-name-pattern` chooses by name.
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { writePackage } from "./build/package.ts";
-import { runChecks } from "./check.ts";
 import type { Counted } from "./reporters/test-count.ts";
 import { temporaryRoot } from "./temporary-root.ts";
 
@@ -36,20 +35,9 @@ try {
   const built = join(temporary, "package");
   await writePackage(root, built);
   const env = { ...cleanEnvironment(), AGENTYARD_TESTED_PACKAGE: built };
-  process.exitCode = report(await runParts(env));
+  process.exitCode = report(await runTests(env));
 } finally {
   rmSync(temporary, { recursive: true, force: true });
-}
-
-async function runParts(env: NodeJS.ProcessEnv): Promise<Counted[]> {
-  // The units are one process, so that beside the checks they cost little time; what they say comes last.
-  const unitFiles = chosen(["src/**/*.test.ts", "test/*.test.ts"]);
-  const units = runTests("units", unitFiles, ["--test-isolation=none"], env);
-  const counts = isFiltered ? [] : [countChecks(await runChecks({ env, except: "house" }))];
-  const behaviour = chosen(["test/{stories,contracts,crashes,attacks}/**/*.test.ts"]);
-  counts.push((await runTests("behaviour", behaviour, [`--test-concurrency=${lanes}`], env, "shared")).tell());
-  counts.push((await units).tell());
-  return counts;
 }
 
 function chosen(globs: string[]): string[] {
@@ -75,69 +63,45 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-type Told = { tell(): Counted };
-
-/** `held`: nothing is shown before `tell`. `shared`: shown as it comes, several files to a process. */
-async function runTests(
-  part: string,
-  files: string[],
-  args: string[],
-  env: NodeJS.ProcessEnv,
-  how: "shared" | "held" = "held",
-): Promise<Told> {
-  if (files.length === 0) return { tell: () => nothingRan(part) };
-  const title = `\n${part}: ${files.length} files`;
-  if (how === "shared") console.log(title);
-
-  const countFile = join(temporary, `${part.replaceAll(/\W/g, "-")}.json`);
+async function runTests(env: NodeJS.ProcessEnv): Promise<Counted> {
+  const units = chosen(["src/**/*.test.ts", "test/*.test.ts"]);
+  const behaviour = chosen(["test/{stories,contracts,crashes,attacks}/**/*.test.ts"]);
+  if (units.length + behaviour.length === 0) return nothingRan();
+  console.log(`${units.length} files of unit tests, ${behaviour.length} of behaviour`);
+  const countFile = join(temporary, "count.json");
   const reporters = [
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
     "--test-reporter=./scripts/reporters/test-count.ts",
     `--test-reporter-destination=${countFile}`,
   ];
-  const said: Buffer[] = [];
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     const child = spawn(
       process.execPath,
       [
-        "--test",
-        `--test-timeout=${testMsMax}`,
-        ...args,
-        ...reporters,
-        ...namePatterns,
-        ...(how === "shared" ? shareProcesses(files) : files),
+        ...["--test", `--test-timeout=${testMsMax}`, `--test-concurrency=${lanes}`],
+        ...[...reporters, ...namePatterns, ...shareProcesses(units, behaviour)],
       ],
-      {
-        cwd: root,
-        env,
-        stdio: how === "shared" ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
-      },
+      { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] },
     );
-    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (bytes: Buffer) => said.push(bytes));
     child.on("error", reject);
     child.on("close", resolve);
   });
-  return {
-    tell() {
-      if (how === "held") process.stdout.write(`${title}\n${Buffer.concat(said)}`);
-      return countIn(countFile, part, exitCode);
-    },
-  };
+  return countIn(countFile, exitCode);
 }
 
 /**
- * Files that import a few of these each, and first of all, because the longest are among them, those that need a process
- * of their own. The test runner goes by their names.
+ * Files that import a few of these each, and first of all, because the longest are among them, the units and those that need
+ * a process of their own. The test runner goes by their names.
  */
-function shareProcesses(files: readonly string[]): string[] {
-  const alone = files.filter(runsAlone);
-  const sharing = files.filter((file) => !alone.includes(file));
-  const groups = alone.map((file) => [file]);
+function shareProcesses(units: readonly string[], behaviour: readonly string[]): string[] {
+  const alone = behaviour.filter(runsAlone);
+  const sharing = behaviour.filter((file) => !alone.includes(file));
+  const groups = [units, ...alone.map((file) => [file])].filter(({ length }) => length > 0);
   for (let at = 0; at < sharing.length; at += sharingMax) groups.push(sharing.slice(at, at + sharingMax));
   return groups.map((group, index) => {
     const importing = join(temporary, `group-${String(index + 1).padStart(3, "0")}.test.mjs`);
-    const imported = ["test/world/leftovers.ts", ...group];
+    const imported = group === units ? group : ["test/world/leftovers.ts", ...group];
     writeFileSync(importing, imported.map((file) => `import "${pathToFileURL(join(root, file))}";\n`).join(""));
     return importing;
   });
@@ -148,45 +112,32 @@ function runsAlone(file: string): boolean {
   return readFileSync(join(root, file), "utf8").startsWith("// Runs alone: ");
 }
 
-function countIn(countFile: string, part: string, exitCode: number | null): Counted {
+function countIn(countFile: string, exitCode: number | null): Counted {
   const counted = existsSync(countFile) ? readFileSync(countFile, "utf8") : "";
-  if (counted === "") return countFault(part, "A test ended the whole process.");
+  if (counted === "") return countFault("A test ended the whole process.");
   const count: Counted = JSON.parse(counted);
-  if (exitCode !== 0 && count.failed === 0)
-    return countFault(part, `Nothing failed, but the tests ended with ${exitCode}.`);
-  return count.passed + count.failed === 0 ? nothingRan(part) : count;
+  if (exitCode !== 0 && count.failed === 0) return countFault(`Nothing failed, but the tests ended with ${exitCode}.`);
+  return count.passed + count.failed === 0 ? nothingRan() : count;
 }
 
-/** A part that ran nothing has failed, unless the tests were chosen. */
-function nothingRan(part: string): Counted {
-  return isFiltered ? countNothing() : countFault(part, "No test was run.");
+/** Whoever ran nothing has failed, unless the tests were chosen. */
+function nothingRan(): Counted {
+  return isFiltered ? countNothing() : countFault("No test was run.");
 }
 
 function countNothing(): Counted {
   return { passed: 0, failed: 0, skipped: 0, failures: [], filesMs: {} };
 }
 
-function countFault(name: string, why: string): Counted {
-  return { ...countNothing(), failed: 1, failures: [{ name, file: "", why }] };
-}
-
-function countChecks({ passed, failed }: { passed: number; failed: string[] }): Counted {
-  const failures = failed.map((name) => ({
-    name,
-    file: "",
-    why: "Its output stands above; npm run check repeats it.",
-  }));
-  return { ...countNothing(), passed, failed: failed.length, failures };
+function countFault(why: string): Counted {
+  return { ...countNothing(), failed: 1, failures: [{ name: "all tests", file: "", why }] };
 }
 
 /** What failed is told once more at the very end: of a long output often only that is kept. */
-function report(counts: Counted[]): number {
-  const sum = (key: "passed" | "failed" | "skipped") => counts.reduce((total, count) => total + count[key], 0);
-  const failures = counts.flatMap((count) => count.failures);
-  const [passed, skipped] = [sum("passed"), sum("skipped")];
+function report({ passed, skipped, failures, filesMs, ...count }: Counted): number {
   const isSkipAllowed = process.env.CI !== "true";
-  const failed = sum("failed") + (isSkipAllowed ? 0 : skipped);
-  const files = counts.flatMap(({ filesMs }) => Object.entries(filesMs)).sort(([, one], [, other]) => other - one);
+  const failed = count.failed + (isSkipAllowed ? 0 : skipped);
+  const files = Object.entries(filesMs).sort(([, one], [, other]) => other - one);
   console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(1)} s, of its tests the longest files:`);
   for (const [file, ms] of files.slice(0, 15)) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
   for (const { name, file, why } of failures) console.log(`\n✖ ${name}\n${file}\n${why}`);
