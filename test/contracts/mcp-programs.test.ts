@@ -38,13 +38,13 @@ test("the tools of a real MCP server are there with their schemas, pictures and 
   assert.deepEqual(Object.keys(JSON.parse(textOf(structured))), ["temperature", "conditions", "humidity"]);
   assert.match(textOf(await place.call("mcp__every__get-resource-links", { count: 2 })), /\[resource .+: demo:/);
 
+  // Of what comes with the result in one piece, as after a stall of this machine, the SDK tells the result alone.
   const shown: string[] = [];
-  await place.call(
-    "mcp__every__trigger-long-running-operation",
-    { duration: 0.05, steps: 2 },
-    { show: (said) => void shown.push(said) },
-  );
-  await until("its progress is told", () => shown.length > 0);
+  for (const duration of [0.05, 0.5, 5]) {
+    const show = (said: string) => void shown.push(said);
+    const steps = { duration, steps: 2 };
+    if (shown.length === 0) await place.call("mcp__every__trigger-long-running-operation", steps, { show });
+  }
   assert.equal(shown[0], "1/2\n");
 
   // What it gets of our environment is what the settings name, and nothing of ours.
