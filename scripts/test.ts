@@ -79,6 +79,7 @@ async function runTests(env: NodeJS.ProcessEnv): Promise<Counted> {
     const child = spawn(
       process.execPath,
       [
+        "--import=./scripts/without-test-hooks.ts",
         ...["--test", `--test-timeout=${testMsMax}`, `--test-concurrency=${lanes}`],
         ...[...reporters, ...namePatterns, ...shareProcesses(units, behaviour)],
       ],
