@@ -5,8 +5,8 @@ import { type AgentRole, mainRole } from "../protocol/agent.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { appendSeen } from "./append-seen.ts";
 import type { AgentNamed, Engine } from "./loop.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 type ChosenEvent = Extract<NewEvent, { type: "agent.chosen" }>;

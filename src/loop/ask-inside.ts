@@ -3,8 +3,8 @@ import { askedHash } from "../log/log.ts";
 import type { EventBody, EventOf, LogEvent } from "../protocol/events.ts";
 import { readForm } from "../protocol/form.ts";
 import type { FormAnswer, FormAsked, Tool } from "../tools/tools.ts";
+import { appendSeen } from "./append-seen.ts";
 import { askedBy } from "./ask-person.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
 

@@ -2,8 +2,8 @@ import { ok } from "../base/result.ts";
 import type { History } from "../log/log.ts";
 import { priceOf } from "../models/models.ts";
 import type { Budget } from "../protocol/budget.ts";
+import { appendSeen } from "./append-seen.ts";
 import type { Engine } from "./loop.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { standingOf } from "./spending.ts";
 

@@ -4,10 +4,10 @@ import { type Failure, failure } from "../protocol/failure.ts";
 import type { CompactReport } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { isAtWork } from "./agents/at-work.ts";
+import { appendSeen } from "./append-seen.ts";
 import type { Driver } from "./driver.ts";
 import type { Engine } from "./loop.ts";
 import { makeRoomIn, reportOf, roomEvents } from "./make-room.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** What people do about the window: make room now, and send everything again. Not in the middle of a turn. */

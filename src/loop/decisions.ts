@@ -9,12 +9,12 @@ import type { OwnerId } from "../protocol/ids.ts";
 import { decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { toolboxOf } from "./agent-tools.ts";
+import { appendSeen, soon } from "./append-seen.ts";
 import { type MadeEvent, madeByRule } from "./ask-person.ts";
 import { denied } from "./denied.ts";
 import type { Driver } from "./driver.ts";
 import { type JudgedPlace, judgeCall } from "./judge-calls.ts";
 import type { DecisionMade, Engine, Verdict } from "./loop.ts";
-import { appendSeen, soon } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { ruleRow, rulesMax } from "./rules.ts";
 

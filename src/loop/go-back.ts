@@ -3,9 +3,9 @@ import type { History } from "../log/log.ts";
 import type { EventBody, LogEvent, NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
+import { appendSeen } from "./append-seen.ts";
 import { type GivenBack, giveBackFiles } from "./give-back.ts";
 import { lastText, snippet } from "./last-text.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 type Way = {

@@ -5,8 +5,8 @@ import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { isOffered, toolboxOf } from "./agent-tools.ts";
 import { roleOf } from "./agents.ts";
+import { appendSeen } from "./append-seen.ts";
 import type { Engine } from "./loop.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** Tools on demand that somebody named: from the next turn on the model is told of them as of any other. */

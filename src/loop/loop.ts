@@ -40,7 +40,6 @@ import { openLive } from "./live.ts";
 import { openLoadTool } from "./load-tool.ts";
 import { openMarks } from "./marks.ts";
 import { openMemory } from "./memory.ts";
-import { namingUnknown } from "./mentions.ts";
 import { openMessages } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 import { recoverTurns } from "./recover.ts";
@@ -304,10 +303,8 @@ export function openEngine(options: Omit<Parts, "live" | "marks" | "gates">): En
   const parts: Parts = { ...options, live: openLive(), marks: openMarks(options.ids), gates: openGates() };
   const driver = openDriver(parts);
   const takeOver = openTakeOver(parts, driver);
-  const messages = openMessages(parts, driver);
   return {
-    ...messages,
-    send: namingUnknown(parts, messages.send),
+    ...openMessages(parts, driver),
     ...openSayAgain(parts, driver),
     ...openAgents(parts),
     ...openAgentTree(parts, driver),

@@ -9,7 +9,7 @@ import { localOwner } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import { openDriver } from "./driver.ts";
 import { leftOver } from "./left-over.testing.ts";
-import { itemsOf, mentionedIn, namingUnknown } from "./mentions.ts";
+import { itemsOf, mentionedIn } from "./mentions.ts";
 import { openMessages } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
@@ -85,7 +85,7 @@ test("who sends a message is told what it names and is not there, by their own w
     Object.assign(homes, { holds: async () => false });
     const driver = openDriver(parts);
     t.after(() => driver.close());
-    const send = namingUnknown(parts, openMessages(parts, driver).send);
+    const { send } = openMessages(parts, driver);
     const sent = await send(await start("c"), { id: "m", mode: "queue", ...message });
     return [sent, parts.skills.found().length > 0];
   };

@@ -1,14 +1,12 @@
 import { nearest } from "../base/nearest.ts";
-import { ok } from "../base/result.ts";
 import { mentionsIn } from "../context/context.ts";
 import type { History } from "../log/log.ts";
 import type { AgentRole } from "../protocol/agent.ts";
-import { ownWordsOf } from "../protocol/events.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { MentionItem, UnknownMention } from "../protocol/skill.ts";
 import type { FoundSkill } from "../skills/skills.ts";
+import type { ConversationRow } from "../storage/storage.ts";
 import { toolboxOf } from "./agent-tools.ts";
-import type { Engine } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
 /** What a message names with `@`: a tool before a skill of the same name, a skill before an agent. */
@@ -42,17 +40,12 @@ export function mentionedIn(text: string, whose: Whose, parts: Known): Mentioned
   return { tools, skills, agents, unknown };
 }
 
-/** Tells what a message names and is not there. Most messages name nothing, and are answered at once. */
-export function namingUnknown(parts: Parts, send: Engine["send"]): Engine["send"] {
-  return async (conversation, message) => {
-    const sent = await send(conversation, message);
-    const words = ownWordsOf(message);
-    if (!sent.ok || mentionsIn(words).length === 0) return sent;
-    await parts.skills.look();
-    const history = await parts.log.history(conversation.number);
-    const { unknown } = mentionedIn(words, { history, owner: conversation.owner }, parts);
-    return unknown.length === 0 ? sent : ok({ ...sent.value, unknownMentions: [...unknown] });
-  };
+/** What a person's words name and is not there. Most name nothing, and then nothing is looked up. */
+export async function unknownIn(words: string, conversation: ConversationRow, parts: Parts): Promise<UnknownMention[]> {
+  if (mentionsIn(words).length === 0) return [];
+  await parts.skills.look();
+  const history = await parts.log.history(conversation.number);
+  return [...mentionedIn(words, { history, owner: conversation.owner }, parts).unknown];
 }
 
 /** `state`: there is a skill of this name, and why it cannot be used. */

@@ -4,9 +4,10 @@ import { ok } from "../base/result.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Storage } from "../storage/storage.ts";
+import { appendSeen, looksMax } from "./append-seen.ts";
 import { openDriver } from "./driver.ts";
 import type { Gates } from "./gates.ts";
-import { appendSeen, looksMax, openMessages } from "./messages.ts";
+import { openMessages } from "./messages.ts";
 import { keepOne, mailed, said, spawned, started } from "./tenure.testing.ts";
 
 const renamed = (title: string): NewEvent => ({ type: "conversation.renamed", title });

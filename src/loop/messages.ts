@@ -1,11 +1,13 @@
 import { ok, type Result } from "../base/result.ts";
 import { attachedText, describeAttached, isCode } from "../documents/documents.ts";
-import type { History, QueuedMessage, Tree } from "../log/log.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import type { History, QueuedMessage } from "../log/log.ts";
+import { type NewEvent, ownWordsOf } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
-import type { ConversationRow, SideRows } from "../storage/storage.ts";
+import type { ConversationRow } from "../storage/storage.ts";
+import { appendSeen, soon } from "./append-seen.ts";
 import type { Driver } from "./driver.ts";
 import type { ChatPart, Engine, OutgoingMessage, TurnNamed } from "./loop.ts";
+import { unknownIn } from "./mentions.ts";
 import type { Parts } from "./parts.ts";
 import { hasCode, selectFiles } from "./selected.ts";
 
@@ -22,15 +24,18 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> 
 
     async send(conversation, { id = ids.uuid(), ...message }) {
       const hasFiles = [message.files, message.selected].some((files) => (files?.length ?? 0) > 0);
-      const seq = hasFiles ? await parts.storage.received(conversation.number, id) : undefined;
       // Sent before: its files may have changed since, and nobody looks at them again.
-      if (seq !== undefined) return ok({ message: id, seq });
-      const event = await userMessage(parts, conversation, { id, ...message });
-      if (!event.ok) return event;
-      const stored = await log.append(conversation.number, [event.value], { with: { received: id, ...soon } });
-      if (!stored.ok) return stored;
-      driver.wake(conversation);
-      return ok({ message: id, seq: stored.value.lastSeq });
+      let seq = hasFiles ? await parts.storage.received(conversation.number, id) : undefined;
+      if (seq === undefined) {
+        const event = await userMessage(parts, conversation, { id, ...message });
+        if (!event.ok) return event;
+        const stored = await log.append(conversation.number, [event.value], { with: { received: id, ...soon } });
+        if (!stored.ok) return stored;
+        driver.wake(conversation);
+        seq = stored.value.lastSeq;
+      }
+      const unknownMentions = await unknownIn(ownWordsOf(message), conversation, parts);
+      return ok({ message: id, seq, ...(unknownMentions.length > 0 && { unknownMentions }) });
     },
 
     async withdraw(conversation, message) {
@@ -142,38 +147,3 @@ async function turnToStop({ log, clock }: Parts, number: number): Promise<void> 
     await clock.wait(turnStartPauseMs);
   }
 }
-
-type Planned = { readonly events: readonly NewEvent[]; readonly epoch?: number; readonly with?: SideRows };
-
-/** Tries until the log stood still for a moment: a running turn moves it on with every step. */
-export const looksMax = 50;
-
-/**
- * Appends what follows from the history as it is in the log, and only if the log has not moved since it was read: what
- * is acknowledged is then true. Looks again when it has moved.
- */
-export async function appendSeen(
-  { log, gates }: Pick<Parts, "log" | "gates">,
-  number: number,
-  plan: (history: History, tree: Tree) => Result<Planned, Failure>,
-): Promise<Result<{ readonly lastSeq: number }, Failure>> {
-  const look = async (): Promise<Result<{ readonly lastSeq: number }, Failure>> => {
-    const tree = await log.tree(number);
-    const { head } = tree.root;
-    const planned = plan(tree.root, tree);
-    if (!planned.ok) return planned;
-    const { events, ...options } = planned.value;
-    if (events.length === 0 && options.with === undefined) return ok({ lastSeq: head });
-    return log.append(number, events, { expectedHead: head, ...options });
-  };
-  for (let looks = 1; ; looks += 1) {
-    // Many agents at work never leave a log alone for long enough.
-    const stored = looks > looksAmongMax ? await gates.alone(number, look) : await look();
-    if (stored.ok || stored.failure.code !== "log_moved" || looks === looksMax) return stored;
-  }
-}
-
-const looksAmongMax = 3;
-
-/** Written with an event that asks for work: found again after a crash, whatever the clock says then. */
-export const soon: SideRows = { wake: { notBefore: 0 } };

@@ -5,10 +5,10 @@ import type { NewEvent } from "../protocol/events.ts";
 import { type Failure, failure } from "../protocol/failure.ts";
 import type { ConversationRow } from "../storage/storage.ts";
 import { agentChosen, rowOf } from "./agents.ts";
+import { appendSeen } from "./append-seen.ts";
 import type { Driver } from "./driver.ts";
 import { prewarmOpened, rootPlace } from "./guests.ts";
 import type { Engine } from "./loop.ts";
-import { appendSeen } from "./messages.ts";
 import type { Parts } from "./parts.ts";
 
 /** The whole conversation: begin it, open it, forget it, delete it. */
