@@ -8,7 +8,7 @@ export type Commit = {
 };
 
 /** Since then each says why. Those before it are landed, and what has landed is not written anew. */
-export const saysWhySince = Date.parse("2026-11-18T14:55:00Z");
+const saysWhySince = Date.parse("2026-11-18T14:55:00Z");
 
 /** For `git log --format`: parts and commits end in characters that no message has. */
 export const commitFormat = "%H%x1f%ct%x1f%P%x1f%s%x1f%b%x1e";
