@@ -7,6 +7,7 @@
  *
  * Something that was lost or got stuck fails the run; growth is printed, for a person to judge.
  */
+
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -16,6 +17,7 @@ import { type Client, createClient } from "../src/client/client.ts";
 import { pause } from "../test/world/events.ts";
 import { chanceOf, seedFor } from "../test/world/fuzz-chance.ts";
 import { modelServer } from "../test/world/model-server.ts";
+import { entry } from "./entry.ts";
 import { spreadOf } from "./figure.ts";
 import { must } from "./must.ts";
 import { answer } from "./soak/answers.ts";
@@ -86,7 +88,6 @@ async function soak(at: SoakServer, ledger: Ledger): Promise<Row[]> {
 }
 
 async function addPeople({ address }: SoakServer): Promise<{ name: string; client: Client }[]> {
-  const entry = join(import.meta.dirname, "..", "bin", "agentyard.mjs");
   const typed = (...words: string[]) =>
     execFileSync(process.execPath, [entry, "user", ...words], {
       ...{ encoding: "utf8", env: { PATH: process.env.PATH, HOME: folder, AGENTYARD_DATA: join(folder, "data") } },

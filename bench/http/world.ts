@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { addressIn } from "../address-in.ts";
+import { entry } from "../entry.ts";
 import type { Order } from "./plain-servers.ts";
 
 /** Our server, the model behind it, and what it is held against; each a process of its own. */
@@ -33,7 +34,6 @@ export async function openWorld(folder: string): Promise<World> {
     return `http://127.0.0.1:${line}`;
   };
   const model = await plain("model");
-  const entry = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
   const settings = {
     MODEL_BASIC_BASE_URL: `${model}/v1`,
     MODEL_BASIC_ID: "bench",

@@ -1,8 +1,10 @@
 /** `agentyard sandbox` as a process of its own, spoken to over HTTP. */
+
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { entry } from "../entry.ts";
 
 export type Service = {
   readonly pid: number;
@@ -19,12 +21,11 @@ export type Service = {
 export async function openService(folder: string): Promise<Service> {
   const data = join(folder, "service");
   mkdirSync(data, { recursive: true });
-  const bin = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
   const { PATH = "" } = process.env;
   const env = { PATH, HOME: data, TMPDIR: data, AGENTYARD_DATA: data, LANG: "C.UTF-8" };
   const node = ["--expose-gc", "--import", join(import.meta.dirname, "live-memory.ts")];
   const stdio: StdioOptions = ["ignore", "pipe", "inherit", "ipc"];
-  const child = spawn(process.execPath, [...node, bin, "sandbox", "--port", "0"], { env, stdio });
+  const child = spawn(process.execPath, [...node, entry, "sandbox", "--port", "0"], { env, stdio });
   const address = await listening(child);
   const send = async (method: string, path: string, body?: object) => {
     const headers = { "content-type": "application/json" };

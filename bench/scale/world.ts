@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "../../test/world/postgres-server.ts";
 import { addressIn } from "../address-in.ts";
 import { lookUp, modelName } from "../engine/script.ts";
+import { entry } from "../entry.ts";
 
 /** A database server that writes as one in earnest does, the model in a process of its own, and servers as operators start them. */
 export type World = {
@@ -127,8 +128,6 @@ async function startServers({ place, count, settings, model, database }: Startin
     },
   };
 }
-
-const entry = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
 
 const ticksPerSecond = 100;
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { addressIn } from "../address-in.ts";
+import { entry } from "../entry.ts";
 
 /** What a server uses at one moment. */
 export type Look = {
@@ -20,8 +21,6 @@ export type SoakServer = {
   restart(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
   close(): Promise<void>;
 };
-
-const entry = join(import.meta.dirname, "..", "..", "bin", "agentyard.mjs");
 
 export async function startServer(folder: string, env: Readonly<Record<string, string>>): Promise<SoakServer> {
   const data = join(folder, "data");
