@@ -73,7 +73,7 @@ export function openMessages(parts: Parts, driver: Driver): Pick<Engine, Names> 
   };
 }
 
-/** By a person: what another agent wrote waits here, too, and is nobody's to see or to take back. */
+/** By a person: what another agent wrote waits here, too, and is nobody's to see or to withdraw. */
 export function isSaid({ from }: Pick<QueuedMessage, "from">): boolean {
   return from === undefined;
 }

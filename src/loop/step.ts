@@ -41,7 +41,7 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   const news = turn.isStepOpen ? [] : await stageNews(run, parts, { isFinal });
   const { call, joined } = beginStep(run, parts, { turn, choice, isFinal, memories, news, reserved: paid.reserved });
   const isStart = turn.step === 1 && turn.attempt === 1;
-  // A message that is just being taken up may be taken back in the same moment: only one of the two may happen.
+  // A message that is just being taken up may be withdrawn in the same moment: only one of the two may happen.
   const isExact = isStart || joined.length > 0;
   const isShown = isStart && run.agent === undefined;
   const stored = await run.commit(isShown ? titleRow(run, parts) : undefined, { isExact });

@@ -23,7 +23,7 @@ import { PipedConsole } from "./piped-console.ts";
 import { safeLine } from "./safe-text.ts";
 import { sendLine } from "./send-line.ts";
 import { SentFiles } from "./sent-files.ts";
-import { completeSlashCommand, isSlashCommand, runSlashCommand, takeBack } from "./slash-commands.ts";
+import { completeSlashCommand, isSlashCommand, runSlashCommand, withdrawLast } from "./slash-commands.ts";
 import { type Style, styleFor } from "./style.ts";
 import { lineSuggester } from "./suggest.ts";
 
@@ -165,7 +165,7 @@ class Stops {
   async take(input: Input): Promise<number | undefined> {
     const { current, clock, console, saving, words } = this.#chat;
     const now = clock.monotonic();
-    if (input.kind === "takeBack") return void (await takeBack(this.#chat));
+    if (input.kind === "withdraw") return void (await withdrawLast(this.#chat));
     const isStop = input.kind === "stop" || input.kind === "interrupt";
     if (!current.isRunning) this.#stopped = undefined;
     if (saving !== undefined && !saving.stop.signal.aborted && isStop) {

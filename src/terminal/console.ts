@@ -45,7 +45,7 @@ export type RichScreen = {
   showWaiting(messages: readonly WaitingMessage[]): void;
   /** What stands on the line at the bottom. */
   showFacts(facts: Facts): void;
-  /** Words that were sent and taken back stand in the editor again, before what is typed there. */
+  /** Words that were sent and withdrawn stand in the editor again, before what is typed there. */
   giveBack(text: string): void;
   /** Words as the person's own. */
   showSaid(text: string): void;
@@ -108,7 +108,7 @@ export type Input =
   | { readonly kind: "end" }
   | { readonly kind: "woken" }
   /** Alt+Up: the last message that waits is to come back. */
-  | { readonly kind: "takeBack" };
+  | { readonly kind: "withdraw" };
 
 export type TypedLine = {
   readonly text: string;

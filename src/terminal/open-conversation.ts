@@ -166,7 +166,7 @@ export class OpenConversation {
       const taken = await client.call("withdrawMessage", { params: { id: this.id, message: id } });
       if (!taken.ok) continue;
       if (console.screen !== undefined) console.screen.giveBack(ownWords(text).words);
-      else console.note(words.terminal.command.tookBack({ text: safeLine(ownWords(text).words) }));
+      else console.note(words.terminal.command.withdrawn({ text: safeLine(ownWords(text).words) }));
     }
     const cancelled = await client.call("cancelTurn", { params: { id: this.id } });
     if (!cancelled.ok && cancelled.failure.code !== "turn_not_running") {
@@ -196,7 +196,7 @@ export class OpenConversation {
     if (!stored.ok) return this.#sayFailed(stored.failure);
     const uploads = await this.#upload(files);
     if (uploads === "stopped") {
-      console.note(words.terminal.command.tookBack({ text: safeLine(text) }));
+      console.note(words.terminal.command.withdrawn({ text: safeLine(text) }));
       return { outcome: "cancelled", failureCode: undefined };
     }
     if (uploads.failure !== undefined) return { outcome: "failed", failureCode: uploads.failure.code };

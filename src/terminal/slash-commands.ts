@@ -279,7 +279,7 @@ async function queue(chat: Chat, text: string, line: TypedLine): Promise<undefin
 }
 
 /** Alt+Up: the last message of ours that waits stands in the editor again. */
-export async function takeBack({ client, console, current, words }: Chat): Promise<void> {
+export async function withdrawLast({ client, console, current, words }: Chat): Promise<void> {
   await current.whenSent;
   const state = await client.call("getState", { params: { id: current.id } });
   const message = state.ok ? state.value.queue.at(-1) : undefined;
@@ -287,7 +287,7 @@ export async function takeBack({ client, console, current, words }: Chat): Promi
     message === undefined
       ? undefined
       : await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
-  if (message === undefined || !taken?.ok) return console.note(words.terminal.rich.nothingToTakeBack());
+  if (message === undefined || !taken?.ok) return console.note(words.terminal.rich.nothingToWithdraw());
   console.screen?.giveBack(ownWords(message.text).words);
 }
 
@@ -300,7 +300,7 @@ async function unqueue(chat: Chat, number: string): Promise<undefined> {
   if (message === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
   const taken = await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
   if (!taken.ok) return sayFailure(chat, taken.failure);
-  console.say(command.tookBack({ text: safeLine(ownWords(message.text).words, 1000) }));
+  console.say(command.withdrawn({ text: safeLine(ownWords(message.text).words, 1000) }));
 }
 
 async function waitingMessages({ client, current }: Chat) {

@@ -8,7 +8,7 @@ export const enRich = {
   decisions: (p: { count: number }) => (p.count === 1 ? "1 decision waits" : `${p.count} decisions wait`),
   tokens: (p: { percent: number }) => `context ${p.percent} %`,
   waits: { queue: "next turn", steer: "next step", opening: "as soon as it is open" },
-  takeBack: () => "Alt+Up takes the last one back",
+  withdraw: () => "Alt+Up withdraws the last one",
   hint: () => "/help · Ctrl+R history · Ctrl+O opens the last line",
   runningHint: () => "Enter steers · Tab queues · Esc stops",
   pasteHint: () => "Ctrl+O shows what was pasted",
@@ -16,7 +16,7 @@ export const enRich = {
   pasteLabel: (_: { number: number; count: number; unit: "lines" | "chars" }) => "",
   searchTitle: () => "What you typed here before (Enter takes it, Esc leaves):",
   searchNothing: () => "nothing found",
-  nothingToTakeBack: () => "Nothing waits that could be taken back.",
+  nothingToWithdraw: () => "Nothing waits that could be withdrawn.",
 };
 
 export type RichWords = typeof enRich;

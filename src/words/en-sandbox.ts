@@ -85,7 +85,7 @@ export const enSandbox = {
     ],
     image_volumes: (about: LackAbout) => [
       `The image for sandboxes has volumes of its own${because(about)}: programs could write there without a limit.`,
-      "Use an image without VOLUME, that of deploy/sandbox for one. VOLUME of an image below cannot be taken back: copy its files into an image from scratch.",
+      "Use an image without VOLUME, that of deploy/sandbox for one. VOLUME of an image below cannot be removed: copy its files into an image from scratch.",
     ],
     no_runtime: (about: LackAbout) => [
       `The Docker engine does not know the runtime of sandbox.docker_runtime${because(about)}.`,

@@ -249,7 +249,7 @@ export const enTerminal = {
     nothingWaits: () => "Nothing waits.",
     queueEntry: (p: { number: number; mode: "queue" | "steer"; text: string }) =>
       `  ${p.number}. ${p.text} (${p.mode === "steer" ? "next step" : "next turn"})`,
-    tookBack: (p: { text: string }) => `✓ Withdrawn: ${p.text}`,
+    withdrawn: (p: { text: string }) => `✓ Withdrawn: ${p.text}`,
     noSuchEntry: (p: { number: string }) => `✗ There is no entry ${p.number}.`,
   },
   team: enTeam,

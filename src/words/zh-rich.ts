@@ -7,7 +7,7 @@ export const zhRich: RichWords = {
   decisions: (p) => `${p.count} 项待决定`,
   tokens: (p) => `上下文 ${p.percent} %`,
   waits: { queue: "下一回合", steer: "下一步", opening: "打开后发送" },
-  takeBack: () => "Alt+↑ 撤回最后一条",
+  withdraw: () => "Alt+↑ 撤回最后一条",
   hint: () => "/help · Ctrl+R 历史 · Ctrl+O 展开最后一行",
   runningHint: () => "Enter 插话 · Tab 排队 · Esc 停止",
   pasteHint: () => "Ctrl+O 显示粘贴的内容",
@@ -15,5 +15,5 @@ export const zhRich: RichWords = {
     `[粘贴  #${p.number} ${p.unit === "lines" ? "+" : ""}${p.count} ${p.unit === "lines" ? "行   " : "字符 "}]`,
   searchTitle: () => "您在这里输入过的内容（Enter 选用，Esc 离开）：",
   searchNothing: () => "没有找到",
-  nothingToTakeBack: () => "没有可撤回的消息。",
+  nothingToWithdraw: () => "没有可撤回的消息。",
 };

@@ -235,7 +235,7 @@ export const zhTerminal: TerminalWords = {
     delivered: () => "↳ 已读",
     nothingWaits: () => "没有等待的消息。",
     queueEntry: (p) => `  ${p.number}. ${p.text}（${p.mode === "steer" ? "下一步" : "下一回合"}）`,
-    tookBack: (p) => `✓ 已撤回：${p.text}`,
+    withdrawn: (p) => `✓ 已撤回：${p.text}`,
     noSuchEntry: (p) => `✗ 没有第 ${p.number} 项。`,
   },
   team: zhTeam,

@@ -21,6 +21,8 @@ const right: Readonly<Record<string, RegExp>> = {
   interrupt: /can interrupt|hold up interrupts/,
   // Those of a browser.
   notification: /show notifications/,
+  // A lock by the kernel, files by their owner.
+  "take back": /the kernel takes it back|nobody to give them to, and nothing to take back/,
   abort: /with aborts and back pressure/,
   // What HTTP calls a file that is to be saved.
   attachment: /attachment; filename|"attachment"/,
@@ -34,6 +36,7 @@ const free: Readonly<Record<string, readonly string[]>> = {
   session: ["docs/run/sandbox.md", "docs/use/terminal.md", "docs/decisions/", "ARCHITECTURE.md"],
   thread: ["docs/decisions/", "ARCHITECTURE.md"],
   snapshot: ["docs/decisions/", "docs/compare.md"],
+  "take back": ["docs/decisions/"],
 };
 
 /** Code about the accounts of a machine, of a cloud, or of a model's server. */
@@ -53,14 +56,19 @@ test("what the glossary avoids is said nowhere: not by the product, not in its d
   assert.deepEqual(said, []);
 });
 
-/** One of them or several: *retry*, *retries*; *replica*, *replicas*. */
+/** One of them or several: *retry*, *retries*; *replica*, *replicas*. And *take back*, *takes the last one back*. */
 function saying(word: string): RegExp {
+  const [, object] = /^take (\w+)$/.exec(word) ?? [];
+  if (object !== undefined) return new RegExp(`\\b(?:tak(?:e|es|en|ing)|took)(?: \\w+){0,4} ${object}\\b`, "i");
   return new RegExp(/[^aeiou]y$/.test(word) ? `\\b${word.slice(0, -1)}(?:y|ies)\\b` : `\\b${word}s?\\b`, "i");
 }
 
-test("a word is known again where there are several of it", () => {
+test("a word is known again where there are several of it, and in each of its forms", () => {
   assert.ok(["a retry", "Retries", "two retries"].every((text) => saying("retry").test(text)));
   assert.ok(["a replica", "Replicas"].every((text) => saying("replica").test(text)));
+  const back = ["Take back", "is taken back", "takes the last one back", "took it back"];
+  assert.ok(back.every((text) => saying("take back").test(text)));
+  assert.ok(["takes a backup", "goes back"].every((text) => !saying("take back").test(text)));
   assert.ok(["retrying", "retryable"].every((text) => !saying("retry").test(text)));
 });
 

@@ -40,7 +40,7 @@ test("who types before anything is open is heard when it is: lines in their orde
   await window.waitFor(/^opening · \/help/m);
   await window.type("hello");
   await window.press("Enter");
-  await window.waitFor(/↳ as soon as it is open: hello\n +Alt\+Up takes the last one back/);
+  await window.waitFor(/↳ as soon as it is open: hello\n +Alt\+Up withdraws the last one/);
   await window.type("/tools");
   await window.press("Enter");
   await window.waitFor(/open: hello\n↳ as soon as it is open: \/tools\n/);

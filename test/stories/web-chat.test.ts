@@ -118,7 +118,7 @@ test("stop ends an answer that never would, and it can be asked again [B1][L6]",
   await page.getByRole("button", { name: "Try again" }).waitFor();
 });
 
-test("while a turn runs, a message waits and can be taken back, or steers it [B1][L7]", { skip }, async (t) => {
+test("while a turn runs, a message waits and can be withdrawn, or steers it [B1][L7]", { skip }, async (t) => {
   const { page, field, say, answer, stop } = await open(t);
   await say("never end, I add");
   await answer("word2").waitFor();
@@ -126,7 +126,7 @@ test("while a turn runs, a message waits and can be taken back, or steers it [B1
   const queue = page.getByRole("list", { name: "Waiting messages" });
   await queue.getByText("for later").waitFor();
   await picture(page, "chat-queue");
-  await queue.getByRole("button", { name: "Take back" }).click();
+  await queue.getByRole("button", { name: "Withdraw" }).click();
   await queue.waitFor({ state: "hidden" });
   await until("it is in the field again", async () => (await field.inputValue()) === "for later");
   await field.press("Control+Enter");

@@ -24,7 +24,7 @@ test("messages that wait are shown as they were typed, and come back as they are
     { text: "one", mode: "opening" },
     { text: "[paste #1 +2 lines]", mode: "opening" },
   ]);
-  assert.deepEqual([arrived.takeBack(), arrived.takeBack(), arrived.takeBack()], ["two\nlines", "one", undefined]);
+  assert.deepEqual([arrived.withdraw(), arrived.withdraw(), arrived.withdraw()], ["two\nlines", "one", undefined]);
   assert.deepEqual(arrived.take({ isQuestion: false }), { input: { kind: "end" } });
 });
 

@@ -30,7 +30,7 @@ export class Arrived {
   }
 
   /** The last message that waits is to be typed anew. */
-  takeBack(): string | undefined {
+  withdraw(): string | undefined {
     const at = this.#arrivals.findLastIndex(({ unsaid }) => unsaid !== undefined);
     const [taken] = at < 0 ? [] : this.#arrivals.splice(at, 1);
     return taken?.input.kind === "line" ? taken.input.text : undefined;

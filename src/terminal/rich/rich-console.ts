@@ -235,7 +235,7 @@ export class RichConsole implements Console {
     if (matchesKey(data, "ctrl+l")) return this.#take(() => this.#screen.redraw());
     if (this.#hidden !== undefined) return false;
     if (matchesKey(data, "ctrl+o")) return this.#take(() => this.#unfold());
-    if (matchesKey(data, "alt+up")) return this.#take(() => this.#takeBack());
+    if (matchesKey(data, "alt+up")) return this.#take(() => this.#withdraw());
     if (this.#areKeysWanted()) return this.#choose(data);
     if (this.#isBetweenKeys) return true;
     if (matchesKey(data, "ctrl+r")) return this.#take(() => this.#openSearch());
@@ -266,10 +266,10 @@ export class RichConsole implements Console {
     else this.#options.onLeave();
   }
 
-  #takeBack(): void {
-    const unsaid = this.#arrived.takeBack();
+  #withdraw(): void {
+    const unsaid = this.#arrived.withdraw();
     if (unsaid !== undefined) this.#giveBack(unsaid);
-    else if (this.#chat !== undefined) this.#deliver({ kind: "takeBack" });
+    else if (this.#chat !== undefined) this.#deliver({ kind: "withdraw" });
   }
 
   #areKeysWanted(): boolean {

@@ -43,5 +43,5 @@ export function waitingLines(messages: readonly WaitingMessage[], width: number,
     .map(({ text, mode }) => `↳ ${rich.waits[mode]}: ${safeLine(text, 400)}`);
   const more = messages.length - waitingShownMax;
   const head = more > 0 ? [`↳ ${words.terminal.model.more({ count: more })}`] : [];
-  return [...head, ...lines, `  ${rich.takeBack()}`].map((line) => style.dim(truncateToWidth(line, width, "…")));
+  return [...head, ...lines, `  ${rich.withdraw()}`].map((line) => style.dim(truncateToWidth(line, width, "…")));
 }

@@ -1,6 +1,6 @@
 import { createStore, type Store } from "./store.ts";
 
-/** News at the edge of the page. With an action it can be taken back for a while. */
+/** News at the edge of the page. With an action it can be undone for a while. */
 export type Toast = {
   readonly id: number;
   readonly text: string;

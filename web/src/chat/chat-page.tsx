@@ -130,7 +130,7 @@ function NewChat() {
         attached={attached}
         onSend={(message) => sendFirst(yard, message)}
         onStop={() => {}}
-        onTakeBack={() => {}}
+        onWithdraw={() => {}}
       />
     </>
   );
@@ -144,7 +144,7 @@ function OpenChat({ opened, at }: OpenChatProps) {
   const attached = useAttached(opened.id);
   useStopKey(run !== undefined, () => void stop());
   useSeen(opened);
-  const takeBack = async () => {
+  const withdrawLast = async () => {
     const last = queue.at(-1);
     if (last !== undefined && last.item.seq > 0 && (await withdraw(last.item.id)))
       putIntoComposer(last.item.text, "replace");
@@ -169,7 +169,7 @@ function OpenChat({ opened, at }: OpenChatProps) {
           attached={attached}
           onSend={(message: Outgoing) => send(message)}
           onStop={() => void stop()}
-          onTakeBack={() => void takeBack()}
+          onWithdraw={() => void withdrawLast()}
         />
       )}
     </>

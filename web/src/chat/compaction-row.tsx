@@ -10,7 +10,7 @@ import type { CompactionItem } from "./items.ts";
 type CompactionRowProps = {
   readonly opened: OpenConversation;
   readonly item: CompactionItem;
-  /** It can be taken back: it is the newest, and nothing runs. */
+  /** It can be undone: it is the newest, and nothing runs. */
   readonly canUndo: boolean;
 };
 

@@ -34,7 +34,7 @@ type ComposerProps = {
   readonly onSend: (message: Outgoing) => Promise<boolean>;
   readonly onStop: () => void;
   /** Nothing is typed, and somebody wants the last thing back that they said. */
-  readonly onTakeBack: () => void;
+  readonly onWithdraw: () => void;
 };
 
 export function Composer(props: ComposerProps) {
@@ -52,7 +52,7 @@ function OpenComposer(props: ComposerProps & { readonly opened: OpenConversation
 
 type FieldProps = ComposerProps & { readonly isRunning: boolean; readonly isStopping: boolean };
 
-function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBack }: FieldProps) {
+function Field({ name, attached, isRunning, isStopping, onSend, onStop, onWithdraw }: FieldProps) {
   const words = useWords().chat;
   const { draft, change, begin, settle } = useDraft(name);
   const [slot, setSlot] = useSlot();
@@ -71,7 +71,7 @@ function Field({ name, attached, isRunning, isStopping, onSend, onStop, onTakeBa
     if (event.nativeEvent.isComposing || event.keyCode === 229) return;
     if (event.key === "ArrowUp" && draft.text === "") {
       event.preventDefault();
-      onTakeBack();
+      onWithdraw();
     }
     const isTouch = matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey;
     if (event.key !== "Enter" || event.shiftKey || isTouch) return;

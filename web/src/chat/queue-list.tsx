@@ -8,12 +8,12 @@ import type { Queued } from "./fold-state.ts";
 
 type QueueListProps = { readonly opened: OpenConversation; readonly queue: readonly Queued[] };
 
-/** Messages that wait while a turn runs. Each can be taken back, or be told to the agent at its next step. */
+/** Messages that wait while a turn runs. Each can be withdrawn, or be told to the agent at its next step. */
 export function QueueList({ opened, queue }: QueueListProps) {
   const words = useWords().chat;
   const { withdraw, send } = useActions(opened);
   if (queue.length === 0) return null;
-  const takeBack = async ({ item }: Queued) => {
+  const edit = async ({ item }: Queued) => {
     if (await withdraw(item.id)) putIntoComposer(item.text, "replace");
   };
   const steer = async ({ item }: Queued) => {
@@ -30,9 +30,7 @@ export function QueueList({ opened, queue }: QueueListProps) {
           {queued.item.seq > 0 && queued.mode === "queue" && (
             <Button onClick={() => void steer(queued)}>{words.steer}</Button>
           )}
-          {queued.item.seq > 0 && (
-            <IconButton icon="close" label={words.takeBack} onClick={() => void takeBack(queued)} />
-          )}
+          {queued.item.seq > 0 && <IconButton icon="close" label={words.withdraw} onClick={() => void edit(queued)} />}
         </li>
       ))}
     </ul>

@@ -73,7 +73,7 @@ export class ConversationList {
     return this.#changeOne(id, { title });
   }
 
-  /** Hides it, and deletes it for good after a while; the answer takes that back. */
+  /** Hides it, and deletes it for good after a while; the answer undoes that. */
   remove(id: string): () => void {
     const timer = setTimeout(() => void this.#removeNow(id), undoMs);
     this.#removing.set(id, timer);
@@ -85,7 +85,7 @@ export class ConversationList {
     };
   }
 
-  /** Nobody takes it back any more. */
+  /** Nobody undoes it any more. */
   removeAllNow(): void {
     for (const id of this.#removing.keys()) void this.#removeNow(id);
   }

@@ -15,7 +15,7 @@ export function openList(client: () => Client): ConversationList {
   };
   setInterval(lookAgain, refreshMs);
   document.addEventListener("visibilitychange", lookAgain);
-  // Whoever closes the page does not take it back any more.
+  // Whoever closes the page does not undo it any more.
   addEventListener("pagehide", () => list.removeAllNow());
   void list.load().then(() => handOverPins(list));
   return list;

@@ -27,7 +27,7 @@ export const enShell = {
       ["Shift Enter", "new line"],
       ["Ctrl Enter", "steer: told to the agent at its next step"],
       ["Esc", "stop the turn, or close what lies above the page"],
-      ["↑", "in an empty field: take the last waiting message back"],
+      ["↑", "in an empty field: withdraw the last waiting message"],
       ["Alt ↑ ↓", "from message to message"],
       ["Alt A", "to what waits for you"],
       ["Y E N", "approve, edit, reject what waits"],
