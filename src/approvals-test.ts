@@ -7,7 +7,7 @@ import { type Config, toolFiles } from "./config/config.ts";
 import { type Failure, failure } from "./protocol/failure.ts";
 import { localOwner } from "./protocol/ids.ts";
 import { printVerdict, readJsonFile, refuse } from "./terminal/terminal.ts";
-import { builtins, openCustomTools, openRegistry, type Toolbox } from "./tools/tools.ts";
+import { builtins, openCustomTools, openRegistry, type Toolkit } from "./tools/tools.ts";
 import type { Words } from "./words/words.ts";
 
 type Command = {
@@ -21,9 +21,9 @@ type Parts = { readonly config: Config; readonly words: Words; readonly output: 
 /** `agentyard approvals test`: what the rules say of a call that nobody makes. Needs neither data nor a yard. */
 export async function testApproval(command: Command, parts: Parts): Promise<number> {
   const { config, words } = parts;
-  const toolbox = await ownTools(config);
-  const asked = toolbox.meant({ id: "test", name: command.tool, arguments: command.arguments });
-  const found = toolbox.open(asked);
+  const toolkit = await ownTools(config);
+  const asked = toolkit.meant({ id: "test", name: command.tool, arguments: command.arguments });
+  const found = toolkit.open(asked);
   if (!found.ok) return refuse(found.failure, parts);
   const facts = await readFacts(command.facts, words);
   if (!facts.ok) return refuse(facts.failure, parts);
@@ -42,11 +42,11 @@ export async function testApproval(command: Command, parts: Parts): Promise<numb
 }
 
 /** Ours, and those of the operator's own files. Servers of others are not asked. */
-async function ownTools(config: Config): Promise<Toolbox> {
+async function ownTools(config: Config): Promise<Toolkit> {
   const custom = openCustomTools({ list: () => toolFiles(config), clock: systemClock, onBroken: () => {} });
   await custom.refresh();
   const sources = [{ origin: "custom" as const, source: custom }];
-  return openRegistry({ builtins, sources, settings: config.tools, onLeftOut: () => {} }).boxOf(localOwner);
+  return openRegistry({ builtins, sources, settings: config.tools, onLeftOut: () => {} }).kitOf(localOwner);
 }
 
 /** What is true in the usual case: a sandbox, no network, and nothing read from outside. */

@@ -162,7 +162,7 @@ export async function openYard(options: YardOptions): Promise<Yard> {
     ...{ approvals, skills, sandbox: options.sandbox, homes },
     reachesNetwork: () => network.hosts.length + network.privateHosts.length > 0,
     sweepSoon: upkeep.sweep,
-    ...{ toolbox: registry.boxOf, lookUpTools: registry.lookUp },
+    ...{ toolkit: registry.kitOf, lookUpTools: registry.lookUp },
     agents: () => agents,
     beforeTurn: () => freshen().then(skills.look),
   });

@@ -2,7 +2,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { ProgramPlace } from "../../src/sandbox/sandbox.ts";
-import { builtins, openToolbox, type ToolContext } from "../../src/tools/tools.ts";
+import { builtins, openToolkit, type ToolContext } from "../../src/tools/tools.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { testDocuments } from "../../test/world/documents.ts";
 import { noteWeb } from "../../test/world/web.ts";
@@ -56,9 +56,9 @@ function makeFiles({ files }: Sizes): string {
 async function openTool(world: World, sizes: Sizes): Promise<(name: string, input: object) => Promise<void>> {
   const place = await world.place();
   await runInService(world.sandbox, place, { language: "python", code: makeFiles(sizes) });
-  const toolbox = openToolbox(builtins);
+  const toolkit = openToolkit(builtins);
   return async (name, input) => {
-    const { opened } = must(toolbox.open({ id: "1", name, arguments: JSON.stringify(input) }));
+    const { opened } = must(toolkit.open({ id: "1", name, arguments: JSON.stringify(input) }));
     const { text } = must(await opened.run(contextAt(world, place)));
     if (!/exit code 0/.test(text)) throw new Error(text);
   };

@@ -4,16 +4,16 @@ import { numbered } from "../../test/world/any-log.ts";
 import { foldHistory, type History } from "../log/log.ts";
 import { estimateTokens } from "../models/models.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
+import { builtins, openToolkit } from "../tools/tools.ts";
 import { instructionsPart, notesPart, recipeEvent, requestOf } from "./context.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 const now = { at: 5_000, size: "full" } as const;
 const told = (text: string) => ({ path: "uploads/AGENTS.md", hash: "h", text });
 
 /** A history whose recipe is that of these parts, and the event that set it. */
 function begun(parts: Partial<Parameters<typeof recipeEvent>[2]> = {}): { history: History; event: NewEvent } {
-  const event = recipeEvent(foldHistory([]), toolbox, { ...now, ...parts }) ?? assert.fail("the first is always set");
+  const event = recipeEvent(foldHistory([]), toolkit, { ...now, ...parts }) ?? assert.fail("the first is always set");
   return { history: foldHistory(numbered([event])), event };
 }
 
@@ -22,7 +22,7 @@ test("what every request starts with is set once, and anew where something of it
   const own = { instructions: { ...first, text: first.text } };
   const plain = begun();
   const setNow = ({ history }: ReturnType<typeof begun>, parts: object) => {
-    const event = recipeEvent(history, toolbox, { ...now, at: 9_000, ...parts });
+    const event = recipeEvent(history, toolkit, { ...now, at: 9_000, ...parts });
     return event?.type === "recipe.set" ? [event.cause, event.role, event.startedAt] : undefined;
   };
   assert.deepEqual(plain.event.type === "recipe.set" && [plain.event.cause, plain.event.startedAt], ["start", 5_000]);

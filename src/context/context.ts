@@ -1,7 +1,7 @@
 import type { History, Recipe } from "../log/log.ts";
 import type { EventBody, NewEvent } from "../protocol/events.ts";
 import type { Message, ToolDescription } from "../protocol/message.ts";
-import { type Toolbox, toolBytes } from "../tools/tools.ts";
+import { type Toolkit, toolBytes } from "../tools/tools.ts";
 import { type AgentParts, type OwnParts, ownPartsOf, systemPrompt } from "./prompt.ts";
 
 export { isStuck, sameCallsMax } from "./loop-guard.ts";
@@ -14,9 +14,9 @@ export { readSummary, type Strategy, summaryRequest } from "./summarise.ts";
 export { defaultWindowLimits, messageTokens, tokenStatus, type WindowLimits, windowOf } from "./tokens.ts";
 
 /** What every request of this conversation starts with, if it must be set or has changed; each change costs the cache. */
-export function recipeEvent(history: History, toolbox: Toolbox, now: RecipeNow): NewEvent | undefined {
+export function recipeEvent(history: History, toolkit: Toolkit, now: RecipeNow): NewEvent | undefined {
   const { recipe } = history;
-  const offered = toolbox.offered(now.size, history.loadedTools);
+  const offered = toolkit.offered(now.size, history.loadedTools);
   const startedAt = recipe?.startedAt ?? now.at;
   const tools = toolBytes([...offered, ...(now.functions ?? [])]);
   const made = systemPrompt(offered, now.size, startedAt, now.own, now);

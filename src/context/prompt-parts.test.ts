@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { numbered } from "../../test/world/any-log.ts";
 import { emptyHistory, foldHistory } from "../log/log.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
+import { builtins, openToolkit } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { recipeEvent } from "./context.ts";
 import { notesPart, ownPartsOf, systemPrompt } from "./prompt.ts";
@@ -46,22 +46,22 @@ test("a memory that just fits is told, and none can pass for our own words [Z4][
 });
 
 test("tools that were loaded are told of from then on; other memories change the prompt and not the instructions [T1][L3]", () => {
-  const toolbox = openToolbox(builtins);
+  const toolkit = openToolkit(builtins);
   const now = { at: 1, size: "small", own: { instructions, notes: "n" } } as const;
-  const event = recipeEvent(emptyHistory(), toolbox, now) ?? assert.fail();
+  const event = recipeEvent(emptyHistory(), toolkit, now) ?? assert.fail();
   const history = foldHistory(numbered([event]));
   const cause = (more: object = {}) => {
-    const set = recipeEvent(history, toolbox, { ...now, ...more });
+    const set = recipeEvent(history, toolkit, { ...now, ...more });
     return set?.type === "recipe.set" ? set.cause : undefined;
   };
   assert.equal(cause(), undefined);
   assert.equal(cause({ own: { instructions, notes: "other" } }), "prompt_changed");
   assert.equal(cause({ own: { notes: "n" } }), "instructions_changed");
-  const offered = new Set(toolbox.offered("small").map(({ name }) => name));
+  const offered = new Set(toolkit.offered("small").map(({ name }) => name));
   const more = builtins.find(({ name }) => !offered.has(name))?.name ?? assert.fail("all are offered");
   history.loadedTools.add(more);
   assert.equal(cause(), "tools_changed");
-  const set = recipeEvent(history, toolbox, now);
+  const set = recipeEvent(history, toolkit, now);
   assert.ok(set?.type === "recipe.set" && set.tools.includes(`"${more}"`));
 });
 

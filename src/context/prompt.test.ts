@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { estimateTokens } from "../models/models.ts";
-import { builtins, openToolbox, toolBytes } from "../tools/tools.ts";
+import { builtins, openToolkit, toolBytes } from "../tools/tools.ts";
 import { builtInAgents, forModels, selectedMessage } from "../words/words.ts";
 import { systemPrompt } from "./prompt.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 const startedAt = Date.UTC(2026, 10, 15, 6, 12, 59);
 const sizes = ["full", "small"] as const;
 type Size = (typeof sizes)[number];
@@ -19,7 +19,7 @@ const budgets: Readonly<Record<Size, { prompt: number; prefix: number }>> = {
 const exampleTokensMax = 120;
 const sentencesMax = 45;
 
-const promptOf = (size: Size) => systemPrompt(toolbox.offered(size), size, startedAt).system;
+const promptOf = (size: Size) => systemPrompt(toolkit.offered(size), size, startedAt).system;
 const exampleOf = (size: Size) => /\n\n# Example\n.*?(?=\n\n)/s.exec(promptOf(size))?.[0] ?? "";
 
 for (const size of sizes) {
@@ -27,7 +27,7 @@ for (const size of sizes) {
     const rules = promptOf(size).replace(exampleOf(size), "");
     const tokens = {
       prompt: estimateTokens(rules),
-      prefix: estimateTokens(promptOf(size)) + estimateTokens(toolBytes(toolbox.offered(size))),
+      prefix: estimateTokens(promptOf(size)) + estimateTokens(toolBytes(toolkit.offered(size))),
     };
     assert.ok(tokens.prompt <= budgets[size].prompt, `${tokens.prompt} tokens`);
     assert.ok(tokens.prefix <= budgets[size].prefix, `${tokens.prefix} tokens with the tools`);
@@ -49,7 +49,7 @@ for (const size of sizes) {
   });
 
   test(`the ${size} prompt names only tools that are offered with it [R1]`, () => {
-    const offered = toolbox.offered(size).map((tool) => tool.name);
+    const offered = toolkit.offered(size).map((tool) => tool.name);
     const known = [...offered, "system_reminder", "current_datetime", "in_progress"];
     const named = promptOf(size).match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
     assert.deepEqual(
@@ -59,7 +59,7 @@ for (const size of sizes) {
   });
 
   test(`the ${size} prompt and its tools are what was last looked at [R1][L3]`, () => {
-    assertKnown(`${size}.txt`, [promptOf(size), ...toolbox.offered(size).map(described)].join("\n\n"));
+    assertKnown(`${size}.txt`, [promptOf(size), ...toolkit.offered(size).map(described)].join("\n\n"));
   });
 }
 
@@ -67,7 +67,7 @@ const selected = ["/workspace/c1/uploads/temparea/data.csv", "/workspace/c1/uplo
 
 test("the prompt of the agent for short questions is what was last looked at [R1][A3]", () => {
   const { prompt, tools } = builtInAgents.simple;
-  const offered = toolbox.only(tools).offered("full");
+  const offered = toolkit.only(tools).offered("full");
   const { system } = systemPrompt(offered, "full", startedAt, {}, { prompt, callerPart: "Answer in JSON." });
   assertKnown("simple.txt", [system, ...offered.map(({ name }) => name)].join("\n\n"));
 });

@@ -10,8 +10,8 @@ import type { ModelFacts } from "../models/models.ts";
 import type { AgentRole } from "../protocol/agent.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { defineTool, openToolbox, transferName } from "../tools/tools.ts";
-import { functionsOf, tellsOf, toolboxOf } from "./agent-tools.ts";
+import { defineTool, openToolkit, transferName } from "../tools/tools.ts";
+import { functionsOf, tellsOf, toolkitOf } from "./agent-tools.ts";
 import { actingRole, choiceOf, mainRoleOf, roleNamed, roleOf } from "./agents.ts";
 import { describeBudget } from "./budgets.ts";
 import { defaultLimits } from "./parts.ts";
@@ -26,7 +26,7 @@ const role = (id: string, more: Partial<AgentRole> = {}): AgentRole => ({
 const roles = [role("general"), role("coder", { tools: ["look", "search_history"], slot: "code" }), role("painter")];
 const forOthers = ["delegate_task", "call_agent", "spawn_agent", "send_message", "terminate_agent"];
 const names = ["look", "read_file", "search_history", "rare", ...forOthers, ...roles.map(transferName)];
-const box = openToolbox(
+const kit = openToolkit(
   names.map((name) =>
     defineTool({
       ...{ name, description: name, input: z.object({}), run: () => ok({ text: name }) },
@@ -35,7 +35,7 @@ const box = openToolbox(
     }),
   ),
 );
-const parts = { toolbox: () => box, agents: () => roles, models };
+const parts = { toolkit: () => kit, agents: () => roles, models };
 
 /** Whoever works here: the main agent, or one that another made, after it was handed over to these. */
 function whose(self?: Pick<AgentSelf, "mode">, ...stack: readonly string[]): History {
@@ -45,7 +45,7 @@ function whose(self?: Pick<AgentSelf, "mode">, ...stack: readonly string[]): His
   return self === undefined ? history : { ...history, self: { ...about, ...self } };
 }
 const has = (history: History) => {
-  const tools = toolboxOf(history, parts, localOwner);
+  const tools = toolkitOf(history, parts, localOwner);
   return names.filter((name) => tools.find(name) !== undefined);
 };
 const without = (...left: readonly string[]) => names.filter((name) => !left.includes(name));

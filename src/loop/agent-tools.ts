@@ -5,19 +5,19 @@ import type { NewEvent } from "../protocol/events.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { ToolDescription } from "../protocol/message.ts";
 import { type Catalogue, catalogueOf } from "../skills/skills.ts";
-import { type Toolbox, transferName } from "../tools/tools.ts";
+import { type Toolkit, transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
 import { actingRole, roleOf } from "./agents.ts";
 import { agentCatalogue } from "./hand-off.ts";
 import type { Parts } from "./parts.ts";
 import { stepsMaxOf } from "./spending.ts";
 
-type Tools = Pick<Parts, "toolbox" | "agents">;
+type Tools = Pick<Parts, "toolkit" | "agents">;
 type Offering = Tools & Pick<Parts, "models">;
 type Whose = Pick<History, "agent" | "stack" | "self" | "turn" | "loadedTools">;
 
 /** The tools of the agent that works here: what it was not given does not exist for it. */
-export function toolboxOf(history: Pick<History, "agent" | "stack" | "self">, parts: Tools, owner: OwnerId): Toolbox {
+export function toolkitOf(history: Pick<History, "agent" | "stack" | "self">, parts: Tools, owner: OwnerId): Toolkit {
   const all = toolsOf(roleOf(history, parts), parts, owner);
   const { self } = history;
   if (self === undefined) return all;
@@ -30,8 +30,8 @@ const notForWorkers = ["delegate_task", "call_agent", "spawn_agent", "send_messa
 const notForTasks = ["search_history"];
 
 /** Every agent can hand over to every other. */
-function toolsOf(role: AgentRole, { toolbox, agents }: Tools, owner: OwnerId): Toolbox {
-  const all = toolbox(owner);
+function toolsOf(role: AgentRole, { toolkit, agents }: Tools, owner: OwnerId): Toolkit {
+  const all = toolkit(owner);
   const others = agents().filter(({ id }) => id !== role.id);
   return role.tools === undefined
     ? all.without([transferName(role)])
@@ -44,12 +44,12 @@ export function tellsOf(agent: AgentRole, parts: Offering, { owner, name }: { ow
 }
 
 export function isOffered(
-  toolbox: Toolbox,
+  toolkit: Toolkit,
   { models }: Pick<Parts, "models">,
   name: string,
   also?: ReadonlySet<string>,
 ): boolean {
-  const offered = toolbox.offered(models.get("base").promptSize, also);
+  const offered = toolkit.offered(models.get("base").promptSize, also);
   return offered.some((tool) => tool.name === name || tool.aliases.includes(name));
 }
 
@@ -57,10 +57,10 @@ export function isOffered(
 export function functionsOf(history: Whose, parts: Offering, owner: OwnerId): ToolDescription[] {
   const { functions = [] } = history.turn?.message.program ?? {};
   if (functions.length === 0) return [];
-  const toolbox = toolboxOf(history, parts, owner);
+  const toolkit = toolkitOf(history, parts, owner);
   const byName = new Map(functions.toReversed().map((one) => [one.name, one]));
   return functions.filter(
-    (one) => byName.get(one.name) === one && !isOffered(toolbox, parts, one.name, history.loadedTools),
+    (one) => byName.get(one.name) === one && !isOffered(toolkit, parts, one.name, history.loadedTools),
   );
 }
 
@@ -70,7 +70,7 @@ export function skillsFor(
   parts: Offering & Pick<Parts, "skills">,
   owner: OwnerId,
 ): Catalogue | undefined {
-  const canRead = toolboxOf(history, parts, owner).find("read_file") !== undefined;
+  const canRead = toolkitOf(history, parts, owner).find("read_file") !== undefined;
   if (!canRead || history.self?.mode === "task") return undefined;
   return catalogueOf(parts.skills.usable(), parts.models.get("base").windowTokens);
 }
@@ -95,11 +95,11 @@ export function recipeNow(
   parts: Offering & Pick<Parts, "skills" | "limits">,
   now: { readonly at: number; readonly own: OwnParts; readonly owner: OwnerId },
 ): NewEvent | undefined {
-  const toolbox = toolboxOf(history, parts, now.owner);
-  return recipeEvent(history, toolbox, {
+  const toolkit = toolkitOf(history, parts, now.owner);
+  return recipeEvent(history, toolkit, {
     ...now,
     role: actingRole(history),
-    agents: agentCatalogue(history, parts, (tool) => isOffered(toolbox, parts, tool, history.loadedTools)),
+    agents: agentCatalogue(history, parts, (tool) => isOffered(toolkit, parts, tool, history.loadedTools)),
     size: parts.models.get("base").promptSize,
     prompt: promptOf(history, parts),
     callerPart: history.turn?.message.program?.instructions,

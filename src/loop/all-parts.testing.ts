@@ -22,7 +22,7 @@ import { openSandbox } from "../sandbox/sandbox.ts";
 import { openSearch } from "../search/search.ts";
 import { openSkills, type SkillSettings } from "../skills/skills.ts";
 import type { Storage } from "../storage/storage.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
+import { builtins, openToolkit } from "../tools/tools.ts";
 import { openWeb } from "../web/web.ts";
 import { wordsFor } from "../words/words.ts";
 import { openWorkspaces } from "../workspace/workspace.ts";
@@ -90,11 +90,11 @@ export async function allParts(t: TestContext, { wrap = (real) => real, play, sk
   const closeAll = async () => {
     for (const part of [sandbox, workspaces, lookup, documents, search, models]) await part.close();
   };
-  const toolbox = openToolbox(builtins);
+  const toolkit = openToolkit(builtins);
   const homes: Homes = { ...homesHere };
   const parts: Parts = {
     ...{ log, storage, homes, models, skills, workspaces, documents, lookup, sandbox, clock, logger },
-    ...{ toolbox: () => toolbox, lookUpTools: async () => {}, agents: () => [], beforeTurn: async () => {} },
+    ...{ toolkit: () => toolkit, lookUpTools: async () => {}, agents: () => [], beforeTurn: async () => {} },
     ...{ approvals: openApprovals({ rules: defaultRules, checkers: [] }), uploads: defaultUploadPolicy },
     ...{ live: openLive(), marks: openMarks(systemIds), gates: openGates(), limits: defaultLimits },
     web: openWeb({ clock, settings: () => webSettings, proxyEnv: () => ({}) }),

@@ -5,7 +5,7 @@ import { ok } from "../base/result.ts";
 import type { CallState } from "../log/log.ts";
 import type { EffectClass } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { defineTool, openToolbox } from "../tools/tools.ts";
+import { defineTool, openToolkit } from "../tools/tools.ts";
 import { asDecided, inOrder } from "./call-order.ts";
 
 /** `at` is what a call is ordered by; `script` what it runs. */
@@ -16,15 +16,15 @@ const tool = (name: string, effects: EffectClass) =>
     order: ({ at }) => at,
     run: () => ok({ text: name }),
   });
-const box = openToolbox([tool("look", "pure"), tool("again", "idempotent"), tool("write", "unsafe")]);
+const kit = openToolkit([tool("look", "pure"), tool("again", "idempotent"), tool("write", "unsafe")]);
 
 function parts() {
   const read: unknown[] = [];
-  const toolbox = () => ({
-    ...box,
-    open(call: Parameters<typeof box.open>[0]) {
+  const toolkit = () => ({
+    ...kit,
+    open(call: Parameters<typeof kit.open>[0]) {
       read.push(call.arguments);
-      return box.open(call);
+      return kit.open(call);
     },
   });
   const approvals = {
@@ -33,7 +33,7 @@ function parts() {
     scriptsOf: ({ arguments: { script } }: { readonly arguments: Readonly<Record<string, unknown>> }) =>
       typeof script === "string" ? [script] : [],
   };
-  return { parts: { toolbox, approvals }, read };
+  return { parts: { toolkit, approvals }, read };
 }
 
 let calls = 0;

@@ -17,7 +17,7 @@ export function asDecided({ call, decision }: CallState): ToolCall {
  */
 export function inOrder(
   calls: readonly CallState[],
-  parts: Pick<Parts, "toolbox" | "approvals">,
+  parts: Pick<Parts, "toolkit" | "approvals">,
   owner: OwnerId,
 ): (state: CallState) => boolean {
   const open = calls.filter(({ result }) => result === undefined);
@@ -51,13 +51,13 @@ const known = new WeakMap<CallState, Order>();
 
 function orderOf(
   state: CallState,
-  { toolbox, approvals }: Pick<Parts, "toolbox" | "approvals">,
+  { toolkit, approvals }: Pick<Parts, "toolkit" | "approvals">,
   owner: OwnerId,
 ): Order | undefined {
   const call = asDecided(state);
   const before = known.get(state);
   if (before?.written === call.arguments) return before;
-  const found = toolbox(owner).open(call);
+  const found = toolkit(owner).open(call);
   if (!found.ok) return undefined;
   const { tool, opened } = found.value;
   const { input = {} } = opened; // A tool of somebody else's need not keep to our types.

@@ -5,7 +5,7 @@ import { answer, step } from "../../test/world/any-log.ts";
 import { ok } from "../base/result.ts";
 import { argumentsHash } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { defineTool, openToolbox, type ToolContext, type ToolOutput } from "../tools/tools.ts";
+import { defineTool, openToolkit, type ToolContext, type ToolOutput } from "../tools/tools.ts";
 import { runCalls } from "./calls.ts";
 import { defaultLimits, type LoopLimits, type Parts } from "./parts.ts";
 import { keepOne, said, soon, started } from "./tenure.testing.ts";
@@ -36,8 +36,8 @@ async function calling(t: TestContext, { calls = ["x"], before = [], limits, wor
       return ok((await work?.(context)) ?? { text: `saw ${context.call}` });
     },
   });
-  const toolbox = openToolbox([look]);
-  const parts: Parts = { ...kept.parts, toolbox: () => toolbox, limits: { ...defaultLimits, ...limits } };
+  const toolkit = openToolkit([look]);
+  const parts: Parts = { ...kept.parts, toolkit: () => toolkit, limits: { ...defaultLimits, ...limits } };
   const run = () => runCalls(tenure.root, parts);
   /** What became of the calls, with what is only staged. */
   const ended = async () => {

@@ -5,7 +5,7 @@ import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import type { OpenedCall } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
-import { toolboxOf } from "./agent-tools.ts";
+import { toolkitOf } from "./agent-tools.ts";
 import { workerResult } from "./agents/worker-result.ts";
 import { askedAbout, madeByRule } from "./ask-person.ts";
 import { asDecided, inOrder } from "./call-order.ts";
@@ -18,7 +18,7 @@ import { classOf, type Finished, runTool, type Start, settled } from "./run-tool
 import { spentNow, stepsMaxOf } from "./spending.ts";
 
 /** Whether something can be done about the open calls without a person. */
-export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolbox" | "approvals">, owner: OwnerId): boolean {
+export function hasRunnableCalls(turn: OpenTurn, parts: Pick<Parts, "toolkit" | "approvals">, owner: OwnerId): boolean {
   const isBehind = inOrder(turn.calls, parts, owner);
   return turn.calls.some((state) => {
     const { result, decision, worker } = state;
@@ -83,8 +83,8 @@ async function judgeCalls(
   const { history, agent } = run;
   const { turn, isTainted } = history;
   if (turn === undefined || turn.cancelAsked || run.signal.aborted) return judged;
-  const toolbox = toolboxOf(history, parts, conversation.owner);
-  const place = { conversation, agent, toolbox, history, said: run.tenure.root.history.said };
+  const toolkit = toolkitOf(history, parts, conversation.owner);
+  const place = { conversation, agent, toolkit, history, said: run.tenure.root.history.said };
   for (const state of callsToPlan(run, parts, running)) {
     if (isDecidedWithoutRules(state, run, parts) || isFunction(state, run, parts)) continue;
     const call = asDecided(state);

@@ -8,7 +8,7 @@ import { readForm } from "../protocol/form.ts";
 import type { OwnerId } from "../protocol/ids.ts";
 import { decisionOf } from "../protocol/resources.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import { toolboxOf } from "./agent-tools.ts";
+import { toolkitOf } from "./agent-tools.ts";
 import { appendSeen, soon } from "./append-seen.ts";
 import { type MadeEvent, madeByRule } from "./ask-person.ts";
 import { denied } from "./denied.ts";
@@ -151,7 +151,7 @@ async function coveredBy(
 function placeOf(parts: Parts, conversation: ConversationRow, { root }: Tree, history: History): JudgedPlace {
   return {
     ...{ conversation, history, said: root.said, agent: history.self?.id },
-    toolbox: toolboxOf(history, parts, conversation.owner),
+    toolkit: toolkitOf(history, parts, conversation.owner),
   };
 }
 
@@ -261,7 +261,7 @@ function checkVerdict(
       return isMissing ? failure("answer_required", {}) : ok({ verdict: "answer", answer });
     }
     case "edit": {
-      const fits = parts.toolbox(owner).open({ id: asked.call, name: asked.tool, arguments: edited });
+      const fits = parts.toolkit(owner).open({ id: asked.call, name: asked.tool, arguments: edited });
       return fits.ok ? ok({ verdict: "edit", arguments: edited }) : fits;
     }
     case "reject":

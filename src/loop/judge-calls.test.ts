@@ -13,7 +13,7 @@ import { openLog } from "../log/log.ts";
 import type { AllowRule } from "../protocol/approval.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { defineTool, openToolbox } from "../tools/tools.ts";
+import { defineTool, openToolkit } from "../tools/tools.ts";
 import { judgeCall } from "./judge-calls.ts";
 
 const tool = defineTool({
@@ -84,7 +84,7 @@ async function judging(t: TestContext, { scripts = () => [], verdict = "allow" }
     const judged = await judgeCall(
       parts,
       {
-        ...{ conversation, toolbox: openToolbox([tool]), said: [] },
+        ...{ conversation, toolkit: openToolkit([tool]), said: [] },
         history: { messages: [], isTainted },
       },
       { ...call, arguments: JSON.stringify(input) },
@@ -162,7 +162,7 @@ test("what was allowed always is looked up only for what a person would be asked
   };
   const judged = await judgeCall(
     parts,
-    { conversation, toolbox: openToolbox([tool]), said: [], history: { messages: [], isTainted: true } },
+    { conversation, toolkit: openToolkit([tool]), said: [], history: { messages: [], isTainted: true } },
     call,
     [rule],
   );
@@ -190,7 +190,7 @@ test("a call of an agent without files of its own is judged without scripts, and
     ...parts,
     workspaces: { ofAgent: async () => failed(makeFailure("workspace_not_assigned", { agent: "a" })) },
   };
-  const place = { conversation, toolbox: openToolbox([tool]), said: [], history: { messages: [], isTainted: false } };
+  const place = { conversation, toolkit: openToolkit([tool]), said: [], history: { messages: [], isTainted: false } };
   const judged = await judgeCall(nobody, place, call);
   assert.deepEqual(judged.ok && [judged.value.scripts, judged.value.tool.name], [undefined, "work"]);
   const none = await judgeCall(parts, place, { ...call, name: "no_such" });

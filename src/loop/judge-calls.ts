@@ -5,7 +5,7 @@ import type { AllowRule } from "../protocol/approval.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import type { OpenedCall, Tool, Toolbox } from "../tools/tools.ts";
+import type { OpenedCall, Tool, Toolkit } from "../tools/tools.ts";
 import { noWorkspace, type Workspace } from "../workspace/workspace.ts";
 import { isNamedAddress, isOfWeb, wasBroughtUp } from "./named-addresses.ts";
 import type { Parts } from "./parts.ts";
@@ -25,7 +25,7 @@ export type JudgedPlace = {
   /** Who calls; undefined is the main agent. */
   readonly agent?: string | undefined;
   /** What the agent has that calls. */
-  readonly toolbox: Toolbox;
+  readonly toolkit: Toolkit;
   /** What the agent reads, and whether it has read text from outside. */
   readonly history: Pick<History, "messages" | "isTainted">;
   /** What people said to the main agent. */
@@ -44,8 +44,8 @@ export async function judgeCall(
   call: ToolCall,
   always: readonly AllowRule[] = [],
 ): Promise<Result<Judged & { readonly hasScripts: boolean }, Failure>> {
-  const { conversation, agent, toolbox, history } = place;
-  const found = toolbox.open(call);
+  const { conversation, agent, toolkit, history } = place;
+  const found = toolkit.open(call);
   if (!found.ok) return found;
   const { tool, opened } = found.value;
   const { input = {} } = opened; // A tool of somebody else's need not keep to our types.

@@ -3,7 +3,7 @@ import type { History } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { OwnerId } from "../protocol/ids.ts";
-import { isOffered, toolboxOf } from "./agent-tools.ts";
+import { isOffered, toolkitOf } from "./agent-tools.ts";
 import { roleOf } from "./agents.ts";
 import { appendSeen } from "./append-seen.ts";
 import type { Engine } from "./loop.ts";
@@ -31,12 +31,12 @@ export function openLoadTool(parts: Parts): Pick<Engine, "loadTool" | "agentTool
  */
 export function toolLoaded(
   history: Pick<History, "agent" | "stack" | "self" | "loadedTools">,
-  parts: Pick<Parts, "toolbox" | "agents" | "models">,
+  parts: Pick<Parts, "toolkit" | "agents" | "models">,
   { owner, name }: { readonly owner: OwnerId; readonly name: string },
 ): Result<NewEvent | undefined, Failure> {
-  const toolbox = toolboxOf(history, parts, owner);
-  const tool = toolbox.seek(name);
+  const toolkit = toolkitOf(history, parts, owner);
+  const tool = toolkit.seek(name);
   if (!tool.ok) return tool;
-  if (isOffered(toolbox, parts, tool.value.name, history.loadedTools)) return ok(undefined);
+  if (isOffered(toolkit, parts, tool.value.name, history.loadedTools)) return ok(undefined);
   return ok({ type: "tool.loaded", tool: tool.value.name });
 }

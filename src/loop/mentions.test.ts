@@ -71,7 +71,7 @@ test("what can be named is listed once by its first sentence, tools before skill
   );
   assert.equal(new Set(items.map(({ name }) => name)).size, items.length);
   const { description } = items.find(({ name }) => name === "read_file") ?? assert.fail();
-  const whole = parts.toolbox(localOwner).find("read_file")?.description ?? "";
+  const whole = parts.toolkit(localOwner).find("read_file")?.description ?? "";
   assert.ok(description.endsWith(".") && whole.startsWith(description));
   assert.ok(whole.length > description.length);
   assert.ok(items.some(({ kind, name }) => kind === "agent" && name === "Writer"));

@@ -6,7 +6,7 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { MentionItem, UnknownMention } from "../protocol/skill.ts";
 import type { FoundSkill } from "../skills/skills.ts";
 import type { ConversationRow } from "../storage/storage.ts";
-import { toolboxOf } from "./agent-tools.ts";
+import { toolkitOf } from "./agent-tools.ts";
 import type { Parts } from "./parts.ts";
 
 /** What a message names with `@`: a tool before a skill of the same name, a skill before an agent. */
@@ -17,7 +17,7 @@ export type Mentioned = {
   readonly unknown: readonly UnknownMention[];
 };
 
-type Known = Pick<Parts, "skills" | "agents" | "toolbox">;
+type Known = Pick<Parts, "skills" | "agents" | "toolkit">;
 type Whose = { readonly history: Pick<History, "agent" | "stack" | "self">; readonly owner: OwnerId };
 
 const nearMax = 3;
@@ -27,9 +27,9 @@ export function mentionedIn(text: string, whose: Whose, parts: Known): Mentioned
   const skills: FoundSkill[] = [];
   const agents: AgentRole[] = [];
   const unknown: UnknownMention[] = [];
-  const toolbox = toolboxOf(whose.history, parts, whose.owner);
+  const toolkit = toolkitOf(whose.history, parts, whose.owner);
   for (const name of mentionsIn(text)) {
-    const tool = toolbox.find(name) ?? toolbox.find(underscored(name));
+    const tool = toolkit.find(name) ?? toolkit.find(underscored(name));
     const skill = parts.skills.find(name) ?? parts.skills.find(hyphened(name));
     const agent = parts.agents().find(({ id }) => id.toLowerCase() === name.toLowerCase());
     if (tool !== undefined) tools.push(tool.name);
@@ -58,8 +58,8 @@ function unknownOf(name: string, whose: Whose, parts: Known): UnknownMention {
 
 /** Everything that can be named, in the order in which names count. */
 export function itemsOf(whose: Whose, parts: Known): MentionItem[] {
-  const toolbox = toolboxOf(whose.history, parts, whose.owner);
-  const tools = [...toolbox.offered("full"), ...toolbox.onDemand].map(
+  const toolkit = toolkitOf(whose.history, parts, whose.owner);
+  const tools = [...toolkit.offered("full"), ...toolkit.onDemand].map(
     ({ name, description }) => ({ kind: "tool", name, description: firstSentence(description) }) as const,
   );
   const skills = parts.skills

@@ -15,7 +15,7 @@ import type { OwnerId } from "../protocol/ids.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Skills } from "../skills/skills.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Toolbox } from "../tools/tools.ts";
+import type { Toolkit } from "../tools/tools.ts";
 import type { Web } from "../web/web.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { Gates } from "./gates.ts";
@@ -29,8 +29,8 @@ export type Parts = {
   /** Which server drives a conversation, where several share the storage. */
   readonly homes: Homes;
   readonly models: Models;
-  /** The tools of a user as they are now; the same box as long as nothing changed. */
-  readonly toolbox: (owner: OwnerId) => Toolbox;
+  /** The tools of a user as they are now; the same toolkit as long as nothing changed. */
+  readonly toolkit: (owner: OwnerId) => Toolkit;
   /** Waits a moment for tools of servers that are not known yet. */
   readonly lookUpTools: (owner: OwnerId, signal: AbortSignal) => Promise<void>;
   /** The agents there are as the settings have them now, the main one first. */

@@ -10,7 +10,7 @@ const wakesMax = 10_000;
 /** What looking for it takes. */
 export type LookParts = Pick<
   Parts,
-  "storage" | "homes" | "log" | "clock" | "limits" | "models" | "agents" | "toolbox" | "approvals"
+  "storage" | "homes" | "log" | "clock" | "limits" | "models" | "agents" | "toolkit" | "approvals"
 >;
 
 /** What is to be done about a conversation that nobody drives. */

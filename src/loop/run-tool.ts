@@ -7,12 +7,12 @@ import {
   errorForModel,
   type OpenedCall,
   type Tool,
-  type Toolbox,
   type ToolContext,
+  type Toolkit,
   type ToolOutput,
 } from "../tools/tools.ts";
 import { noWorkspace } from "../workspace/workspace.ts";
-import { toolboxOf } from "./agent-tools.ts";
+import { toolkitOf } from "./agent-tools.ts";
 import { toolAgents } from "./agents/tool-agents.ts";
 import { choiceOf } from "./agents.ts";
 import { askInside } from "./ask-inside.ts";
@@ -171,7 +171,7 @@ async function contextOf(
     sandbox: programs.at(placeOf(conversation, files, agent)),
     // Looked up when it is asked for: calls that ran before this one may have changed it.
     knownHash: (path, wanted) => knownHash(run.history, { agent, path }, wanted),
-    earlierCalls: () => answeredCalls(run.history, toolboxOf(run.history, parts, conversation.owner), tool),
+    earlierCalls: () => answeredCalls(run.history, toolkitOf(run.history, parts, conversation.owner), tool),
     // Few tools ask for it, and to work it out the whole window is looked at.
     get outputBytesMax() {
       return toolBytesMax(run, parts, tool);
@@ -189,7 +189,7 @@ async function contextOf(
     memory: toolMemory(parts, conversation, key),
     async furtherTools() {
       await parts.lookUpTools(conversation.owner, signal);
-      return toolboxOf(run.history, parts, conversation.owner);
+      return toolkitOf(run.history, parts, conversation.owner);
     },
     agents: toolAgents(run, parts, { call: call.id, workspace: files, noting: changes.over }),
     installPackages: (skill) => installFor(parts, conversation.owner, skill),
@@ -198,7 +198,7 @@ async function contextOf(
 }
 
 /** Under whatever name the model called the tool, and through use_tool, too: messages have what it wrote. */
-function answeredCalls({ messages, turn }: History, { meant }: Toolbox, tool: Tool): { readonly arguments: string }[] {
+function answeredCalls({ messages, turn }: History, { meant }: Toolkit, tool: Tool): { readonly arguments: string }[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.toolCallId : undefined)));
   const earlier = messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []));
   // Results of one step come into the messages all at once.

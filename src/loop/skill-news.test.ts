@@ -7,7 +7,7 @@ import { step } from "../../test/world/any-log.ts";
 import type { Play } from "../../test/world/played-provider.ts";
 import { skillText } from "../../test/world/skill-folder.ts";
 import type { NewEvent } from "../protocol/events.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
+import { builtins, openToolkit } from "../tools/tools.ts";
 import { stageNews } from "./skill-news.ts";
 import { keepOne, spawned, started } from "./tenure.testing.ts";
 
@@ -46,10 +46,10 @@ async function newsIn(t: TestContext, before: readonly NewEvent[], place: Place 
     rmdirSync(links);
     writeFileSync(links, "");
   }
-  const toolbox = openToolbox(tools);
+  const toolkit = openToolkit(tools);
   const run = agent(who);
   const head = await log.headOf(number);
-  const lines = await stageNews(run, { ...parts, toolbox: () => toolbox }, { isFinal });
+  const lines = await stageNews(run, { ...parts, toolkit: () => toolkit }, { isFinal });
   assert.ok((await run.commit()).ok);
   const staged = await log.read(number, { after: head, limit: 10 });
   const linked = staged.map(({ seq: _, at: __, ...event }) => event);

@@ -4,7 +4,7 @@ import { ownWordsOf } from "../protocol/events.ts";
 import type { FoundSkill } from "../skills/skills.ts";
 import { transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
-import { toolboxOf } from "./agent-tools.ts";
+import { toolkitOf } from "./agent-tools.ts";
 import { mentionedIn } from "./mentions.ts";
 import type { Parts } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -36,7 +36,7 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
   }
   await placeLinks(run, parts, turn.step === 0 ? [...history.skills.keys()] : linked.map(({ skill }) => skill.id));
   const { skills: texts } = forModels;
-  const canInstall = toolboxOf(history, parts, owner).find("install_packages") !== undefined;
+  const canInstall = toolkitOf(history, parts, owner).find("install_packages") !== undefined;
   const lacking: string[] = [];
   for (const { skill } of linked.filter(({ skill }) => skill.hasRequirements)) {
     const packages = await missingPackages(parts, owner, skill, run.signal);
@@ -48,8 +48,8 @@ export async function stageNews(run: Run, parts: Parts, { isFinal }: { isFinal: 
     ...lacking,
     ...named.tools.map((name) => texts.toolNamed(name)),
     ...named.agents.map((agent) => {
-      const toolbox = toolboxOf(history, parts, owner);
-      const [transfer, call] = [transferName(agent), "call_agent"].map((name) => toolbox.find(name)?.name);
+      const toolkit = toolkitOf(history, parts, owner);
+      const [transfer, call] = [transferName(agent), "call_agent"].map((name) => toolkit.find(name)?.name);
       return forModels.handOff.named(agent.id, agent.description, { transfer, call });
     }),
   ];

@@ -155,7 +155,7 @@ test("a tool that is loaded is stored once by its own name, one that is told of 
   const { parts, start } = await leftOver(t);
   const row = await start("c");
   const { loadTool, agentTools } = openLoadTool(parts);
-  const [onDemand] = parts.toolbox(localOwner).onDemand;
+  const [onDemand] = parts.toolkit(localOwner).onDemand;
   assert.ok(onDemand !== undefined);
   const loaded = async () => [...(await parts.log.history(row.number)).loadedTools];
   assert.deepEqual([await loadTool(row, onDemand.name), await loaded()], [ok(undefined), [onDemand.name]]);

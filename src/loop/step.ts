@@ -6,7 +6,7 @@ import { type EventBody, type NewEvent, ownWordsOf } from "../protocol/events.ts
 import type { ToolCall } from "../protocol/message.ts";
 import { transferName } from "../tools/tools.ts";
 import { forModels } from "../words/words.ts";
-import { functionsOf, recipeNow, toolboxOf } from "./agent-tools.ts";
+import { functionsOf, recipeNow, toolkitOf } from "./agent-tools.ts";
 import { endsInCircle } from "./agents/circle.ts";
 import { actingRole, choiceOf } from "./agents.ts";
 import type { CallReserved } from "./budget.ts";
@@ -65,8 +65,8 @@ export async function takeStep(run: Run, parts: Parts, { isFinal }: { isFinal: b
   }
   if (answer.error !== undefined) return failStep(run, parts, { turn, choice, answer, error: answer.error });
   // In the last step a model may not call; one that does so all the same is not listened to.
-  const toolbox = toolboxOf(run.history, parts, run.conversation.owner);
-  const toolCalls = uniqueIds(answer.toolCalls).map(toolbox.meant);
+  const toolkit = toolkitOf(run.history, parts, run.conversation.owner);
+  const toolCalls = uniqueIds(answer.toolCalls).map(toolkit.meant);
   const heard: ModelAnswer = isFinal ? { ...answer, toolCalls: [], finish: "stop" } : { ...answer, toolCalls };
   run.stage(answered(turn, heard, { ...took, ...paidFor(choice.model, answer.usage, parts) }));
   return true;

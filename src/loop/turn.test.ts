@@ -9,7 +9,7 @@ import { sendableTokens, tokenStatus } from "../context/context.ts";
 import { applyToTree, emptyHistory, type Tree } from "../log/log.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { builtins, openToolbox } from "../tools/tools.ts";
+import { builtins, openToolkit } from "../tools/tools.ts";
 import { defaultLimits, type LoopLimits } from "./parts.ts";
 import { type Next, nextOf } from "./turn.ts";
 
@@ -17,7 +17,7 @@ const windowTokens = 16_000;
 const clock = manualClock();
 const models = await baseModel(clock, windowTokens);
 after(() => models.close());
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 const approvals = openApprovals({ rules: defaultRules, checkers: [] });
 
 function treeOf(events: readonly NewEvent[]): Tree {
@@ -30,7 +30,7 @@ function next(events: readonly NewEvent[], { agent, ...more }: Partial<LoopLimit
   const { root, agents } = treeOf(events);
   const history = agent === undefined ? root : (agents.get(agent) ?? assert.fail(agent));
   const limits = { ...defaultLimits, ...more };
-  return nextOf(history, { limits, models, clock, approvals, agents: () => [], toolbox: () => toolbox }, localOwner);
+  return nextOf(history, { limits, models, clock, approvals, agents: () => [], toolkit: () => toolkit }, localOwner);
 }
 
 const said = (id: string, mode: "queue" | "steer" = "queue", text = id): NewEvent => ({

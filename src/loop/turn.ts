@@ -62,7 +62,7 @@ export type Next =
 /** What comes next [L1]: answer open calls first, then the limit, then room, then the model, then the end. */
 export function nextOf(
   history: History,
-  parts: Pick<Parts, "limits" | "models" | "agents" | "toolbox" | "approvals" | "clock">,
+  parts: Pick<Parts, "limits" | "models" | "agents" | "toolkit" | "approvals" | "clock">,
   owner: OwnerId,
 ): Next {
   const { turn, messages } = history;

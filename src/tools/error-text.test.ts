@@ -7,9 +7,9 @@ import { toolContext } from "../../test/world/tools.ts";
 import { testWorkspace } from "../../test/world/workspace.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import { forModels } from "../words/words.ts";
-import { builtins, errorForModel, openToolbox } from "./tools.ts";
+import { builtins, errorForModel, openToolkit } from "./tools.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 const base = mkdtempSync(join(tmpdir(), "agentyard-errors-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const { workspace } = await testWorkspace({ after() {} }, { base });
@@ -293,7 +293,7 @@ function hasNextStep(text: string): boolean {
   const [, called = ""] = /\bCall (\w+) (?:again )?with\b/.exec(text) ?? [];
   const [, choice = ""] = /\bUse one of: ([\w, ]+)\.$/.exec(text) ?? [];
   const isChoice = choice.split(", ").every((name) => offered.includes(name));
-  return toolbox.find(called) !== undefined || isChoice || /\b(ask|tell) the user\b/i.test(text);
+  return toolkit.find(called) !== undefined || isChoice || /\b(ask|tell) the user\b/i.test(text);
 }
 
 async function provokeAll(): Promise<Failure[]> {
@@ -305,7 +305,7 @@ async function provokeAll(): Promise<Failure[]> {
 }
 
 async function provoke(name: string, written: string): Promise<Failure> {
-  const found = toolbox.open({ id: "1", name, arguments: written });
+  const found = toolkit.open({ id: "1", name, arguments: written });
   const end = found.ok ? await found.value.opened.run(toolContext({ workspace })) : found;
   assert.ok(!end.ok, `${name} ${written.slice(0, 60)} did not fail`);
   return end.failure;

@@ -3,7 +3,7 @@ import type { ListedTool, ToolOff, ToolOrigin, ToolTier } from "../protocol/tool
 import type { ToolSource } from "./foreign.ts";
 import { shortened } from "./output.ts";
 import type { Tool } from "./tool.ts";
-import { openToolbox, type Toolbox } from "./toolbox.ts";
+import { openToolkit, type Toolkit } from "./toolkit.ts";
 
 /** What `tools.yaml` says of one tool; what it does not say stays as the tool has it. */
 export type ToolSetting = {
@@ -34,8 +34,8 @@ export type RegistryOptions = {
 
 /** All tools there are, in three tiers: discovered, enabled by `tools.yaml`, and told of or found on demand. */
 export interface Registry {
-  /** What this user's agents can have, as things stand; the same box as long as nothing changed. */
-  boxOf(owner: OwnerId): Toolbox;
+  /** What this user's agents can have, as things stand; the same toolkit as long as nothing changed. */
+  kitOf(owner: OwnerId): Toolkit;
   /** Waits a moment for sources that do not know all of their tools yet. */
   lookUp(owner: OwnerId, signal: AbortSignal): Promise<void>;
   /** Everything that was discovered for this user, with what is off, sorted by name. */
@@ -48,8 +48,8 @@ export interface Registry {
 
 /** Of one user. Beyond it a list could no longer be searched in a moment. */
 export const toolsMax = 5_000;
-/** Boxes that are kept: users with the same tools have the same one. */
-const boxesMax = 64;
+/** Toolkits that are kept: users with the same tools have the same one. */
+const kitsMax = 64;
 const leftOutMax = 10_000;
 const shownNameBytes = 80;
 
@@ -86,17 +86,17 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
     if (before !== undefined) return before;
     const now = make(lists, settings, idle);
     for (const left of now.leftOut) tell(left);
-    for (const { name, aliases } of now.box.offered("full", new Set(now.names))) {
+    for (const { name, aliases } of now.kit.offered("full", new Set(now.names))) {
       if (known.size < leftOutMax) for (const word of [name, ...aliases]) known.add(word);
     }
     const [oldest] = made.keys();
-    if (made.size >= boxesMax && oldest !== undefined) made.delete(oldest);
+    if (made.size >= kitsMax && oldest !== undefined) made.delete(oldest);
     made.set(key, now);
     return now;
   };
 
   return {
-    boxOf: (owner) => of(owner).box,
+    kitOf: (owner) => of(owner).kit,
     async lookUp(owner, signal) {
       await Promise.all(sources.map(({ source }) => source.lookUp?.(owner, signal)));
     },
@@ -112,7 +112,7 @@ export function openRegistry({ builtins, sources, onLeftOut, ...options }: Regis
 
 type Discovered = { readonly origin: ToolOrigin; readonly tools: readonly Tool[] };
 type Made = {
-  readonly box: Toolbox;
+  readonly kit: Toolkit;
   readonly names: readonly string[];
   readonly listed: readonly ListedTool[];
   readonly leftOut: readonly LeftOut[];
@@ -150,7 +150,7 @@ function make(lists: readonly Discovered[], settings: readonly ToolSetting[], id
     }
   }
   const sorted = listed.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-  return { box: openToolbox(used), names: used.map(({ name }) => name), listed: sorted, leftOut };
+  return { kit: openToolkit(used), names: used.map(({ name }) => name), listed: sorted, leftOut };
 }
 
 type Place = { readonly origin: ToolOrigin; readonly taken: ReadonlyMap<string, ToolOrigin>; readonly count: number };

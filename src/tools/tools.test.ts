@@ -6,9 +6,9 @@ import { toolContext } from "../../test/world/tools.ts";
 import { ok } from "../base/result.ts";
 import { estimateTokens } from "../models/models.ts";
 import type { JsonSchema } from "./schema.ts";
-import { builtins, defineTool, openToolbox, toolBytes } from "./tools.ts";
+import { builtins, defineTool, openToolkit, toolBytes } from "./tools.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 const sizes = { full: { tools: 20, tokens: 3_500 }, small: { tools: 10, tokens: 1_470 } } as const;
 
 test("tools have names that every family takes, each once, other names for them included [R1]", () => {
@@ -23,7 +23,7 @@ test("tools have names that every family takes, each once, other names for them 
 
 for (const size of ["full", "small"] as const) {
   test(`the ${size} set of tools is small enough to choose from and to send [R1]`, () => {
-    const offered = toolbox.offered(size);
+    const offered = toolkit.offered(size);
     assert.ok(offered.length > 0 && offered.length <= sizes[size].tools, `${offered.length} tools`);
     const tokens = estimateTokens(toolBytes(offered));
     assert.ok(tokens <= sizes[size].tokens, `${tokens} tokens`);
@@ -58,25 +58,25 @@ test("what is said about tools is plain ASCII and shouts at nobody [R1]", () => 
 
 test("other names are accepted when called and never offered or proposed [T1][R1]", () => {
   const tool = defineTool({ ...plainTool("list_things"), aliases: ["list_stuff"] });
-  const box = openToolbox([tool]);
-  assert.equal(box.open({ id: "1", name: "list_stuff", arguments: "{}" }).ok, true);
-  assert.doesNotMatch(toolBytes(box.offered("full")), /list_stuff/);
-  const missing = box.open({ id: "1", name: "list_stufff", arguments: "{}" });
+  const kit = openToolkit([tool]);
+  assert.equal(kit.open({ id: "1", name: "list_stuff", arguments: "{}" }).ok, true);
+  assert.doesNotMatch(toolBytes(kit.offered("full")), /list_stuff/);
+  const missing = kit.open({ id: "1", name: "list_stufff", arguments: "{}" });
   assert.deepEqual(missing.ok ? {} : missing.failure.params, { name: "list_stufff", near: "list_things" });
 });
 
 test("two tools of one name are our own mistake [R1]", () => {
-  assert.throws(() => openToolbox([defineTool(plainTool("a")), defineTool(plainTool("a"))]), /two tools are called a/);
+  assert.throws(() => openToolkit([defineTool(plainTool("a")), defineTool(plainTool("a"))]), /two tools are called a/);
 });
 
 test("the tools are the same bytes in the same order at every start, wherever the machine stands [L3]", () => {
-  const print = `const { builtins, openToolbox, toolBytes } = await import(${JSON.stringify(import.meta.resolve("./tools.ts"))});
-    process.stdout.write(toolBytes(openToolbox(builtins.toReversed()).offered("full")));`;
+  const print = `const { builtins, openToolkit, toolBytes } = await import(${JSON.stringify(import.meta.resolve("./tools.ts"))});
+    process.stdout.write(toolBytes(openToolkit(builtins.toReversed()).offered("full")));`;
   const printed = [
     { LANG: "C", TZ: "UTC" },
     { LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8", TZ: "Asia/Shanghai" },
   ].map((env) => spawnSync(process.execPath, ["--input-type=module", "-e", print], { env, encoding: "utf8" }).stdout);
-  assert.deepEqual(printed, [toolBytes(toolbox.offered("full")), toolBytes(toolbox.offered("full"))]);
+  assert.deepEqual(printed, [toolBytes(toolkit.offered("full")), toolBytes(toolkit.offered("full"))]);
 });
 
 test("what a tool does not know is left aside and named, in a few words [R1]", async () => {
@@ -85,7 +85,7 @@ test("what a tool does not know is left aside and named, in a few words [R1]", a
     locale: "de",
     ...Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`k${n}`, 1])),
   };
-  const found = toolbox.open({ id: "1", name: "now", arguments: JSON.stringify(input) });
+  const found = toolkit.open({ id: "1", name: "now", arguments: JSON.stringify(input) });
   assert.ok(found.ok);
   const output = await found.value.opened.run(toolContext());
   assert.match(output.ok ? output.value.text : "", /\n\(ignored unknown arguments: locale, k0, k1, k2, k3\)$/);
@@ -101,12 +101,12 @@ const notObjects: readonly [written: string, why: RegExp][] = [
 
 test("arguments that are no object are refused with the reason; an object in a string is taken out of it [R1]", () => {
   for (const [written, why] of notObjects) {
-    const refused = toolbox.open({ id: "1", name: "now", arguments: written });
+    const refused = toolkit.open({ id: "1", name: "now", arguments: written });
     assert.equal(refused.ok ? "" : refused.failure.code, "tool_arguments_broken", written);
     assert.match(refused.ok ? "" : JSON.stringify(refused.failure.params), why);
   }
   for (const written of ["", "  ", "{}", '"{\\"timezone\\": \\"UTC\\"}"'])
-    assert.equal(toolbox.open({ id: "1", name: "now", arguments: written }).ok, true, written);
+    assert.equal(toolkit.open({ id: "1", name: "now", arguments: written }).ok, true, written);
 });
 
 function plainTool(name: string) {

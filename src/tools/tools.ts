@@ -54,7 +54,7 @@ export type {
   ToolSandbox,
 } from "./tool.ts";
 export { allOf, defineTool } from "./tool.ts";
-export { openToolbox, readArguments, type Toolbox, toolBytes } from "./toolbox.ts";
+export { openToolkit, readArguments, type Toolkit, toolBytes } from "./toolkit.ts";
 
 export { openTransfers, transferName };
 

@@ -90,6 +90,15 @@ test("nor is it said in code, where a word has no other meaning there [P4]", () 
   assert.deepEqual(said, []);
 });
 
+test("a tool box is what somebody registered: all tools of an agent are its toolkit [P4]", () => {
+  const rooms = globSync("src/{tools,loop,context}/**/*.ts", { cwd: root });
+  assert.ok(rooms.length > 100, `only ${rooms.length} files were found`);
+  assert.deepEqual(
+    rooms.filter((file) => /toolbox/i.test(file) || /toolbox/i.test(read(file))),
+    [],
+  );
+});
+
 test("the glossary has one row for each word", () => {
   const words = glossary().map(({ word }) => word);
   assert.deepEqual(words, [...new Set(words)]);

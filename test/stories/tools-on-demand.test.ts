@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { estimateTokens } from "../../src/models/models.ts";
 import { openMetrics } from "../../src/observe/observe.ts";
-import { builtins, defineTool, foreignTool, openToolbox, type Tool } from "../../src/tools/tools.ts";
+import { builtins, defineTool, foreignTool, openToolkit, type Tool } from "../../src/tools/tools.ts";
 import { say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
@@ -82,8 +82,8 @@ test("200 tools of others cost next to nothing, and a model reaches any of them 
 });
 
 test("each of 200 tools is the first that is found for its words [T1]", () => {
-  const box = openToolbox([...builtins, ...many]);
-  const missed = many.filter((tool) => box.search(tool.name.replaceAll(/mcp|_+/g, " "), 5)[0] !== tool);
+  const kit = openToolkit([...builtins, ...many]);
+  const missed = many.filter((tool) => kit.search(tool.name.replaceAll(/mcp|_+/g, " "), 5)[0] !== tool);
   assert.deepEqual(missed, []);
 });
 

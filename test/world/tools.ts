@@ -11,7 +11,7 @@ import {
   builtins,
   defineTool,
   errorForModel,
-  openToolbox,
+  openToolkit,
   type Tool,
   type ToolContext,
 } from "../../src/tools/tools.ts";
@@ -88,7 +88,7 @@ export async function fileTools(
   options: Parameters<typeof testWorkspace>[1] = {},
 ): Promise<FileTools> {
   const place = await testWorkspace(t, options);
-  const toolbox = openToolbox(builtins);
+  const toolkit = openToolkit(builtins);
   const known = new Map<string, { hash: string; isWhole: boolean }>();
   const knownHash: ToolContext["knownHash"] = (path, wanted) => {
     const seen = known.get(path);
@@ -109,7 +109,7 @@ export async function fileTools(
     ...place,
     async call(tool, input, overrides = {}) {
       count += 1;
-      const found = toolbox.open({ id: "1", name: tool, arguments: JSON.stringify(input) });
+      const found = toolkit.open({ id: "1", name: tool, arguments: JSON.stringify(input) });
       if (!found.ok) return { text: errorForModel(found.failure), events: [], images: 0 };
       const { workspace } = place;
       const own = { workspace, key: `key-${count}`, knownHash };

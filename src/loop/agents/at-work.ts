@@ -3,7 +3,7 @@ import type { OwnerId } from "../../protocol/ids.ts";
 import type { Parts } from "../parts.ts";
 import { nextOf } from "../turn.ts";
 
-type Needed = Pick<Parts, "limits" | "clock" | "models" | "agents" | "toolbox" | "approvals">;
+type Needed = Pick<Parts, "limits" | "clock" | "models" | "agents" | "toolkit" | "approvals">;
 
 /** Whether any agent of a conversation has something to do that needs no person. */
 export function isAtWork({ root, agents }: Tree, parts: Needed, owner: OwnerId): boolean {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toolContext } from "../../../test/world/tools.ts";
-import { builtins, openToolbox } from "../tools.ts";
+import { builtins, openToolkit } from "../tools.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 
 test("a question goes to the user with all that was said about it [H3]", () => {
   const input = { question: " Which file? ", context: "There are two.", default: "a.csv", required: "true" };
@@ -31,7 +31,7 @@ for (const [input, answer, text] of answers) {
 }
 
 function open(input: object) {
-  const found = toolbox.open({ id: "1", name: "ask_human", arguments: JSON.stringify(input) });
+  const found = toolkit.open({ id: "1", name: "ask_human", arguments: JSON.stringify(input) });
   assert.ok(found.ok);
   return found.value.opened;
 }

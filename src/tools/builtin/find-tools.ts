@@ -26,10 +26,10 @@ export const findTools = defineTool({
   }),
   otherNames: { q: "query", search: "query", text: "query", task: "query", keyword: "query", keywords: "query" },
   async run({ query }, { furtherTools, outputBytesMax }) {
-    const toolbox = await furtherTools();
-    const { onDemand } = toolbox;
+    const toolkit = await furtherTools();
+    const { onDemand } = toolkit;
     const { tools: words } = forModels;
-    const hits = toolbox.search(query, hitsMax);
+    const hits = toolkit.search(query, hitsMax);
     if (hits.length === 0) {
       const names = onDemand.map(({ name }) => name);
       const near = nearest(query, names, nearMax, { onlyLikely: true });

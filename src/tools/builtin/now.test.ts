@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toolContext } from "../../../test/world/tools.ts";
 import { systemClock } from "../../base/clock.ts";
-import { builtins, openToolbox } from "../tools.ts";
+import { builtins, openToolkit } from "../tools.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 const clock = { ...systemClock, now: () => Date.UTC(2026, 2, 1, 9, 5, 0, 123) };
 
 const asked: readonly [input: object, text: string][] = [
@@ -35,7 +35,7 @@ test("an unknown zone is named, and a very long one only in part [R1]", async ()
 });
 
 async function tell(input: object) {
-  const found = toolbox.open({ id: "1", name: "now", arguments: JSON.stringify(input) });
+  const found = toolkit.open({ id: "1", name: "now", arguments: JSON.stringify(input) });
   assert.ok(found.ok);
   return found.value.opened.run(toolContext({ clock }));
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type FileTools, fileTools } from "../../../test/world/tools.ts";
 import { boundOutput } from "../output.ts";
-import { openToolbox, outputBytesMax } from "../tools.ts";
+import { openToolkit, outputBytesMax } from "../tools.ts";
 import { readFile } from "./read-file.ts";
 
 test("a text file is shown whole and exactly, with its size and encoding, and is known from then on [F1][F2]", async (t) => {
@@ -227,9 +227,9 @@ test("what cannot be read is refused with what to do instead [F1][W5][W7]", asyn
 });
 
 test("calls about one file have one order, however its path is written [F2]", () => {
-  const toolbox = openToolbox([readFile]);
+  const toolkit = openToolkit([readFile]);
   const orders = ["outputs/a.md", "./outputs//a.md", "outputs/./a.md"].map((path) => {
-    const found = toolbox.open({ id: "1", name: "read_file", arguments: JSON.stringify({ path }) });
+    const found = toolkit.open({ id: "1", name: "read_file", arguments: JSON.stringify({ path }) });
     return found.ok ? found.value.opened.order : undefined;
   });
   assert.deepEqual(orders, ["outputs/a.md", "outputs/a.md", "outputs/a.md"]);

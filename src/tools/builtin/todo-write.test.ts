@@ -3,9 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { toolContext } from "../../../test/world/tools.ts";
 import { Todo } from "../../protocol/todo.ts";
-import { builtins, openToolbox } from "../tools.ts";
+import { builtins, openToolkit } from "../tools.ts";
 
-const toolbox = openToolbox(builtins);
+const toolkit = openToolkit(builtins);
 
 test("the list is stored with ids of 8 hex digits and medium priority, and the reply counts what is open and done [T5]", async () => {
   const { text, todos } = await write([
@@ -119,7 +119,7 @@ function write(todos: readonly object[], options?: Options) {
 }
 
 async function run(written: string, { key = "key", before = [] }: Options = {}) {
-  const found = toolbox.open({ id: "1", name: "todo_write", arguments: written });
+  const found = toolkit.open({ id: "1", name: "todo_write", arguments: written });
   assert.ok(found.ok, written);
   const output = await found.value.opened.run(toolContext({ key, todos: before }));
   assert.ok(output.ok);

@@ -11,7 +11,7 @@ import { indexTools, searchTools, type ToolIndex } from "./search-tools.ts";
 import type { OpenedCall, Tool } from "./tool.ts";
 
 /** The tools that an agent of one user has, found by name. */
-export interface Toolbox {
+export interface Toolkit {
   /**
    * What a model is told of with every request, sorted by name: the same bytes at every start. `also`: what was loaded
    * for this conversation besides.
@@ -33,12 +33,12 @@ export interface Toolbox {
    */
   meant(call: ToolCall): ToolCall;
   /** The same with these tools alone. Without `use_tool` among them, a model is told of them all. */
-  only(names: readonly string[]): Toolbox;
+  only(names: readonly string[]): Toolkit;
   /** The same without these. */
-  without(names: readonly string[]): Toolbox;
+  without(names: readonly string[]): Toolkit;
 }
 
-export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): Toolbox {
+export function openToolkit(tools: readonly Tool[], { tellsAll = false } = {}): Toolkit {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
     for (const name of [tool.name, ...tool.aliases]) {
@@ -51,14 +51,14 @@ export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): 
   const isLoaded = (tool: Tool) => tellsAll || tool.isOnDemand !== true;
   const onDemand = sorted.filter((tool) => !isLoaded(tool));
   let index: ToolIndex | undefined;
-  const boxes = new Map<string, Toolbox>();
+  const kits = new Map<string, Toolkit>();
   // Agents are few, and the same ones again and again.
-  const boxOf = (key: string, isIn: (tool: Tool) => boolean, options: { tellsAll: boolean }) => {
-    const known = boxes.get(key);
+  const kitOf = (key: string, isIn: (tool: Tool) => boolean, options: { tellsAll: boolean }) => {
+    const known = kits.get(key);
     if (known !== undefined) return known;
-    const box = openToolbox(tools.filter(isIn), options);
-    boxes.set(key, box);
-    return box;
+    const kit = openToolkit(tools.filter(isIn), options);
+    kits.set(key, kit);
+    return kit;
   };
   const missing = (name: string) => {
     const near = nearNames(name, names).join(", ");
@@ -100,8 +100,8 @@ export function openToolbox(tools: readonly Tool[], { tellsAll = false } = {}): 
       };
     },
     only: (wanted) =>
-      boxOf(wanted.join(" "), ({ name }) => wanted.includes(name), { tellsAll: !wanted.includes(wrapper) }),
-    without: (unwanted) => boxOf(`- ${unwanted.join(" ")}`, ({ name }) => !unwanted.includes(name), { tellsAll }),
+      kitOf(wanted.join(" "), ({ name }) => wanted.includes(name), { tellsAll: !wanted.includes(wrapper) }),
+    without: (unwanted) => kitOf(`- ${unwanted.join(" ")}`, ({ name }) => !unwanted.includes(name), { tellsAll }),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toolContext } from "../../test/world/tools.ts";
 import { ok } from "../base/result.ts";
-import { builtins, errorForModel, foreignTool, openToolbox } from "./tools.ts";
+import { builtins, errorForModel, foreignTool, openToolkit } from "./tools.ts";
 
 const send = foreignTool({
   name: "mail_send",
@@ -14,10 +14,10 @@ const send = foreignTool({
   },
   run: async ({ to }) => ok({ text: `sent to ${String(to)}` }),
 });
-const box = openToolbox([...builtins, send]);
+const kit = openToolkit([...builtins, send]);
 const meant = (input: unknown) => {
   const written = typeof input === "string" ? input : JSON.stringify(input);
-  const { name, arguments: inner, wrapped } = box.meant({ id: "1", name: "use_tool", arguments: written });
+  const { name, arguments: inner, wrapped } = kit.meant({ id: "1", name: "use_tool", arguments: written });
   return wrapped === undefined ? [name] : [name, inner, wrapped.arguments === written];
 };
 
@@ -53,8 +53,8 @@ test("a call of use_tool is one of the tool it names, however its arguments are 
 test("what names no tool stays a call of use_tool, and the error names the nearest or the form [T1][R1]", () => {
   const errorOf = (input: unknown) => {
     const call = { id: "1", name: "use_tool", arguments: JSON.stringify(input) };
-    assert.deepEqual(box.meant(call), call);
-    const opened = box.open(call);
+    assert.deepEqual(kit.meant(call), call);
+    const opened = kit.open(call);
     return opened.ok ? "" : errorForModel(opened.failure);
   };
   assert.match(errorOf({ name: "mail_sent", arguments: "{}" }), /^Error: tool_not_found: .*Use one of: mail_send,/);
@@ -68,22 +68,22 @@ test("what names no tool stays a call of use_tool, and the error names the neare
 
 test("an agent with an allow list is told of all it has, unless it can use_tool; nothing else exists for it [T1][A3]", () => {
   const names = (wanted: readonly string[]) => {
-    const own = box.only(wanted);
+    const own = kit.only(wanted);
     return [own.offered("full").map(({ name }) => name), own.onDemand.map(({ name }) => name)];
   };
   assert.deepEqual(names(["now", "mail_send", "read_file"]), [["mail_send", "now", "read_file"], []]);
   assert.deepEqual(names(["now", "find_tools", "use_tool"]), [["find_tools", "use_tool"], ["now"]]);
-  const own = box.only(["now", "find_tools", "use_tool"]);
+  const own = kit.only(["now", "find_tools", "use_tool"]);
   const call = { id: "1", name: "use_tool", arguments: '{"name": "mail_send", "arguments": {"to": "ann"}}' };
   assert.equal(own.meant(call).name, "use_tool");
   assert.deepEqual(own.open(call).ok, false);
 });
 
 test("find_tools shows names, purpose and arguments, and what others wrote of them as theirs [T1][R1]", async () => {
-  const find = async (query: string, toolbox = box) => {
-    const found = box.open({ id: "1", name: "find_tools", arguments: JSON.stringify({ query }) });
+  const find = async (query: string, toolkit = kit) => {
+    const found = kit.open({ id: "1", name: "find_tools", arguments: JSON.stringify({ query }) });
     assert.ok(found.ok);
-    const output = await found.value.opened.run(toolContext({ furtherTools: async () => toolbox }));
+    const output = await found.value.opened.run(toolContext({ furtherTools: async () => toolkit }));
     assert.ok(output.ok);
     return output.value;
   };
@@ -101,13 +101,13 @@ test("find_tools shows names, purpose and arguments, and what others wrote of th
     /^No tool found for: submarines\. There are \d+ further tools; their names begin with: get, .*mail/,
   );
   assert.match((await find("mial_sned")).text, /Names like it: mail_send\./);
-  assert.match((await find("x", openToolbox(builtins).only(["find_tools"]))).text, /^There are no further tools\./);
+  assert.match((await find("x", openToolkit(builtins).only(["find_tools"]))).text, /^There are no further tools\./);
 });
 
 test("tools that are loaded for a conversation are told of, whatever the size of the prompt [T1]", () => {
   const also = new Set(["mail_send", "gone"]);
   for (const size of ["full", "small"] as const) {
-    const names = (more?: ReadonlySet<string>) => box.offered(size, more).map(({ name }) => name);
+    const names = (more?: ReadonlySet<string>) => kit.offered(size, more).map(({ name }) => name);
     assert.deepEqual(names(also), [...names(), "mail_send"].sort());
   }
 });
