@@ -14,7 +14,7 @@ const filesMax = 10_000;
 const namesShownMax = 5;
 
 type Wish = { readonly path: string; readonly to: string | undefined; readonly isForced: boolean };
-type Job = Wish & { readonly conversation: string; readonly signal: AbortSignal };
+type Errand = Wish & { readonly conversation: string; readonly signal: AbortSignal };
 
 /** `/save [-f] PATH [TO]`: copies a file of the conversation, or all files of a folder, to this machine. Goes on by itself. */
 export async function save(chat: Chat, argument: string): Promise<undefined> {
@@ -26,8 +26,8 @@ export async function save(chat: Chat, argument: string): Promise<undefined> {
   await current.whenSent;
   if (!current.isStored) return void console.say(texts.noFiles());
   const stop = new AbortController();
-  const job = { ...wish, conversation: current.id, signal: stop.signal };
-  const done = saveAll(chat, job).then(() => {
+  const errand = { ...wish, conversation: current.id, signal: stop.signal };
+  const done = saveAll(chat, errand).then(() => {
     chat.saving = undefined;
     console.wake();
   });
@@ -50,22 +50,22 @@ type Copy = { readonly path: string; readonly target: string };
 type Plan = { readonly copies: readonly Copy[]; readonly root: string; readonly isFolder: boolean };
 type SaveFailure = Failure | ClientFailure;
 
-async function saveAll(chat: Chat, job: Job): Promise<undefined> {
+async function saveAll(chat: Chat, errand: Errand): Promise<undefined> {
   const { console, style, words } = chat;
   const { files: texts } = words.terminal;
-  const plan = await makePlan(chat, job);
+  const plan = await makePlan(chat, errand);
   if (!plan.ok) return sayFailure(chat, plan.failure);
   const { copies, root, isFolder } = plan.value;
-  const path = pathText(job.path.replace(/\/+$/, ""));
+  const path = pathText(errand.path.replace(/\/+$/, ""));
   if (copies.length > filesMax) return void console.say(style.bad(texts.saveTooMany({ path, limit: filesMax })));
   if (copies.length === 0) return void console.say(texts.noFiles());
-  const taken = job.isForced ? [] : await existing(copies, job.signal);
+  const taken = errand.isForced ? [] : await existing(copies, errand.signal);
   const [shown, more] = [taken.slice(0, namesShownMax), taken.length - namesShownMax];
   const paths = shown.map((target) => shownTarget(chat, target)).join(", ");
   if (taken.length > 0) return void console.say(style.bad(texts.existsHere({ paths, more })));
   let [saved, bytes] = [0, 0];
   for (const copy of copies) {
-    const done = job.signal.aborted ? undefined : await saveOne(chat, job, copy);
+    const done = errand.signal.aborted ? undefined : await saveOne(chat, errand, copy);
     if (done === undefined) break;
     if (!done.ok) sayFailure(chat, done.failure);
     else [saved, bytes] = [saved + 1, bytes + done.value];
@@ -73,11 +73,11 @@ async function saveAll(chat: Chat, job: Job): Promise<undefined> {
   const [to, size] = [shownTarget(chat, root), formatBytes(bytes, words)];
   const line = isFolder ? texts.savedMany({ path, to, size, files: saved }) : texts.saved({ path, to, size });
   if (saved > 0) console.say(line);
-  if (job.signal.aborted) console.say(style.attention(texts.saveStopped()));
+  if (errand.signal.aborted) console.say(style.attention(texts.saveStopped()));
 }
 
 /** A folder keeps its name, unless another is given; a file goes into a folder that is there, or under the name given. */
-async function makePlan(chat: Chat, { path, to, conversation, signal }: Job): Promise<Result<Plan, SaveFailure>> {
+async function makePlan(chat: Chat, { path, to, conversation, signal }: Errand): Promise<Result<Plan, SaveFailure>> {
   const { client, place } = chat;
   const listed = await client.call("listFiles", { params: { id: conversation }, query: { path } });
   const [target = place.folder] = to === undefined ? [] : targetsOf(to, place);
@@ -127,17 +127,21 @@ async function existing(copies: readonly Copy[], signal: AbortSignal): Promise<s
 }
 
 /** Under a name of its own until it is complete. Answers its bytes; undefined when it was stopped. */
-async function saveOne(chat: Chat, job: Job, { path, target }: Copy): Promise<Result<number, SaveFailure> | undefined> {
+async function saveOne(
+  chat: Chat,
+  errand: Errand,
+  { path, target }: Copy,
+): Promise<Result<number, SaveFailure> | undefined> {
   const { console, ids } = chat;
   const part = join(dirname(target), `.${ids.uuid()}.part`);
   try {
     await mkdir(dirname(target), { recursive: true });
     const handle = await open(part, "wx");
-    const received = await receive(chat, job, path, handle);
+    const received = await receive(chat, errand, path, handle);
     if (received.ok) await rename(part, target);
-    return received.ok || !job.signal.aborted ? received : undefined;
+    return received.ok || !errand.signal.aborted ? received : undefined;
   } catch (error) {
-    return error === job.signal.reason ? undefined : failed(faultOf(error, path, shownTarget(chat, target)));
+    return error === errand.signal.reason ? undefined : failed(faultOf(error, path, shownTarget(chat, target)));
   } finally {
     console.status(undefined);
     await rm(part, { force: true }).catch(systemCodeOrThrow); // Where it could not even be begun.
@@ -147,7 +151,7 @@ async function saveOne(chat: Chat, job: Job, { path, target }: Copy): Promise<Re
 /** Closes the file in any case. */
 async function receive(
   chat: Chat,
-  { conversation, signal }: Job,
+  { conversation, signal }: Errand,
   path: string,
   handle: FileHandle,
 ): Promise<Result<number, ClientFailure>> {
