@@ -141,7 +141,7 @@ export const fileRoutes = {
     method: "DELETE",
     path: "/api/v1/conversations/{id}/files/content",
     scope: "files",
-    summary: "Remove a file, or a folder with everything in it.",
+    summary: "Delete a file, or a folder with everything in it.",
     params: ById,
     query: z.object({ path: z.string() }),
     body: Empty,

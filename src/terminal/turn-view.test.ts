@@ -167,7 +167,7 @@ test("a turn that is undone elsewhere is said to be, with what became of its fil
     for (const one of undone) event(one);
     return screen().trimEnd().split("\n").slice(1);
   };
-  const files = ["~ outputs/a.txt (as before)", "- outputs/b.txt (removed)", "~ outputs/c.txt (as before)"];
+  const files = ["~ outputs/a.txt (as before)", "- outputs/b.txt (deleted)", "~ outputs/c.txt (as before)"];
   assert.deepEqual(shown({}), ["✓ Turn 4 was undone elsewhere", ...files.map((line) => `  ${line}`)]);
   assert.equal(shown({ language: "zh" })[0], "✓ 已在别处撤销第 4 个回合");
   assert.deepEqual(shown({ isOwnReturn: true }), []);

@@ -42,7 +42,7 @@ export const enUsers = {
   keyColumns: { id: "id", key: "key", label: "label", scopes: "scopes", used: "last used", ends: "ends" },
   never: "never",
   ended: (p: { at: string }) => `ended ${p.at}`,
-  keyRemoved: (p: { id: string }) => `✓ API key ${p.id} removed; it opens nothing from now on.`,
+  keyRemoved: (p: { id: string }) => `✓ API key ${p.id} revoked; it opens nothing from now on.`,
 };
 
 /** What `agentyard backup` and `agentyard restore` say. */

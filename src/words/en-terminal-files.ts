@@ -17,7 +17,7 @@ export const enTerminalFiles = {
   replaced: () => ", in place of the earlier one",
   beside: (p: { name: string }) => `; the earlier ${p.name} stays`,
   stay: (p: { paths: string }) =>
-    `! Left there, in place of earlier files or because it could not be removed: ${p.paths}`,
+    `! Left there, in place of earlier files or because it could not be deleted: ${p.paths}`,
   refused: (p: { name: string; why: string }) => `✗ ${p.name}: ${p.why}`,
   someSent: (p: { failed: number; total: number }) =>
     `! ${p.failed} of ${p.total} files could not be sent; the message goes without them.`,
@@ -25,7 +25,7 @@ export const enTerminalFiles = {
   removed: (p: { at: string }) =>
     `The files of this conversation were moved to the trash at ${p.at}. /clean list shows it, /clean restore ID brings them back.`,
   undone: (p: { turn: number }) => `✓ Turn ${p.turn} is undone`,
-  now: { as_before: "as before", removed: "removed" },
+  now: { as_before: "as before", removed: "deleted" },
   left: (p: { path: string; why: string }) => `${p.path} is left as it is: ${p.why}`,
   whyLeft: {
     changed_since: "it was changed since",
@@ -56,7 +56,7 @@ export const enTerminalFiles = {
   fileEmpty: (p: { path: string }) => `${p.path} is empty.`,
   fileNoText: (p: { path: string; size: string; type: string }) => `${p.path}: ${p.size}, no text (${p.type})`,
   noEnding: "unknown type",
-  fileRemoved: (p: { path: string }) => `✓ Removed: ${p.path} (/undo does not bring it back)`,
+  fileRemoved: (p: { path: string }) => `✓ Deleted: ${p.path} (/undo does not bring it back)`,
   saving: (p: { name: string; percent: number; size: string }) => `↓ ${p.name}: ${p.percent} % of ${p.size}`,
   saved: (p: { path: string; to: string; size: string }) => `✓ ${p.path} → ${p.to} (${p.size})`,
   savedMany: (p: { path: string; to: string; files: number; size: string }) =>

@@ -190,7 +190,7 @@ export const enTerminal = {
       current: "show the current conversation",
       search: "find words in the files and messages of all conversations",
       open: "go to hit N of the last search, or open a copy of a file of this conversation",
-      files: "list the files of this conversation, show the beginning of one, or remove one",
+      files: "list the files of this conversation, show the beginning of one, or delete one",
       save: "copy a file or folder of this conversation to this machine; -f replaces what is there",
       undo: "undo the last turn and what it did to files",
       compact: "make room: sum up older messages, with FOCUS; show or undo the summary",

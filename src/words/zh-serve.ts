@@ -38,7 +38,7 @@ export const zhUsers: typeof enUsers = {
   keyColumns: { id: "编号", key: "密钥", label: "备注", scopes: "权限", used: "最近使用", ends: "到期" },
   never: "从不",
   ended: (p) => `已于 ${p.at} 失效`,
-  keyRemoved: (p) => `✓ 已删除 API 密钥 ${p.id}，从现在起失效。`,
+  keyRemoved: (p) => `✓ 已收回 API 密钥 ${p.id}，从现在起失效。`,
 };
 
 export const zhBackups: typeof enBackups = {

@@ -21,7 +21,7 @@ export const zhTerminalFiles: typeof enTerminalFiles = {
   noneSent: () => "✗ 没有一个文件能够发送，因此消息也没有发出。",
   removed: (p) => `本对话的文件已于 ${p.at} 移入回收站。用 /clean list 查看，用 /clean restore ID 恢复。`,
   undone: (p) => `✓ 已撤销第 ${p.turn} 个回合`,
-  now: { as_before: "已恢复原样", removed: "已移除" },
+  now: { as_before: "已恢复原样", removed: "已删除" },
   left: (p) => `${p.path} 保持现状：${p.why}`,
   whyLeft: { changed_since: "之后又有改动", not_kept: "没有保留原来的内容", failed: "无法写入" },
   hadSaid: () => "您当时说的是：",

@@ -99,6 +99,22 @@ test("a tool box is what somebody registered: all tools of an agent are its tool
   );
 });
 
+test("a file is deleted, and an API key revoked, on every screen [P4]", () => {
+  const other = {
+    "{src/words/{en,zh}-terminal-files.ts,web/src/words/{en,zh}-files.ts}": /\bremoved?\b(?! from the list)|已移除/i,
+    "src/words/{en,zh}-serve.ts": /key .*(?:removed|deleted)|删除 API 密钥/,
+  };
+  for (const [screens, word] of Object.entries(other)) {
+    const files = globSync(screens, { cwd: root });
+    assert.ok(files.length > 1, screens);
+    const said = files.flatMap((file) => literalsOf(read(file)));
+    assert.deepEqual(
+      said.filter((text) => word.test(text)),
+      [],
+    );
+  }
+});
+
 test("the glossary has one row for each word", () => {
   const words = glossary().map(({ word }) => word);
   assert.deepEqual(words, [...new Set(words)]);

@@ -46,10 +46,10 @@ test("/undo takes back a turn and says what became of each file, and what was sa
   const undone = (turn: number, lines: readonly string[], said: string) =>
     [`✓ Turn ${turn} is undone`, ...lines, "You had said:", `You> ${said}`, "You> "].join("\n");
   chat.type(`/undo${keys.enter}`);
-  const back = ["  ~ outputs/a.txt (as before)", "  - outputs/c.txt (removed)"];
+  const back = ["  ~ outputs/a.txt (as before)", "  - outputs/c.txt (deleted)"];
   await chat.waitFor(undone(2, back, "write two, see #a.txt"));
   chat.type(`/undo${keys.enter}`);
-  const gone = ["  - outputs/a.txt (removed)", "  - outputs/b.txt (removed)"];
+  const gone = ["  - outputs/a.txt (deleted)", "  - outputs/b.txt (deleted)"];
   await chat.waitFor(undone(1, gone, "write one"));
   chat.leave();
   await chat.ended;
@@ -128,8 +128,8 @@ test("/files rm takes a file or a folder away, and says what [U1][F2]", async ()
     chat.type(line + keys.enter);
     await chat.waitFor(wanted);
   };
-  await answers("/files rm outputs/b.txt", "\n✓ Removed: outputs/b.txt (/undo does not bring it back)\n");
-  await answers("/files rm outputs/a", "\n✓ Removed: outputs/a/ (/undo does not bring it back)\n");
+  await answers("/files rm outputs/b.txt", "\n✓ Deleted: outputs/b.txt (/undo does not bring it back)\n");
+  await answers("/files rm outputs/a", "\n✓ Deleted: outputs/a/ (/undo does not bring it back)\n");
   await answers("/files rm outputs/b.txt", "\n✗ There is no file outputs/b.txt. ");
   await answers("/files rm ../other", "\n✗ The path ../other leads out of the workspace. ");
   const { items } = await must(yard.client.call("listFiles", { params: { id }, query: { path: "outputs" } }));
@@ -149,7 +149,7 @@ test("a turn that is undone elsewhere is told where it stands on the screen, wit
   await chat.say("write");
   await must(yard.client.call("undoTurn", { params: { id } }));
   await chat.waitFor("✓ Turn 1 was undone elsewhere\n");
-  await chat.waitFor("  - outputs/a.txt (removed)\n");
+  await chat.waitFor("  - outputs/a.txt (deleted)\n");
   chat.type(`go on${keys.enter}`);
   await chat.waitFor("Fine.\n\nYou> ");
   await must(yard.client.call("resetConversation", { params: { id } }));

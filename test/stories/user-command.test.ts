@@ -103,7 +103,7 @@ test("an API key is shown once, alone on standard output, opens what its scopes 
   const [{ id }] = JSON.parse(await said(home, "key", "list", "ada", "--json")).items;
   assert.equal(
     await said(home, "key", "remove", "ada", id),
-    `✓ API key ${id} removed; it opens nothing from now on.\n`,
+    `✓ API key ${id} revoked; it opens nothing from now on.\n`,
   );
   assert.equal(await status("/api/v1/conversations", `Bearer ${key}`), 401);
 });

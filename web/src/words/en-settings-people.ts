@@ -5,7 +5,7 @@ export const enSettingsPeople = {
     byYou: "written by you",
     byAgent: "written by an agent",
     add: "Another one",
-    hint: "One fact, in a sentence. No passwords.",
+    hint: "A memory is one sentence. No passwords.",
     addNow: "Remember",
     change: "Change",
     save: "Save",

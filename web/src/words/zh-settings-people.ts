@@ -7,7 +7,7 @@ export const zhSettingsPeople: typeof enSettingsPeople = {
     byYou: "由您写下",
     byAgent: "由智能体写下",
     add: "添加一条",
-    hint: "一句话写一件事。不要写密码。",
+    hint: "一条记忆写一句话。不要写密码。",
     addNow: "记住",
     change: "修改",
     save: "保存",
