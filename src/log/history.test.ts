@@ -82,7 +82,7 @@ test("after going back the history is as it was there, and turn numbers are not 
   assert.deepEqual([budget.spent.steps, budget.spent.tokens], [1, 11], "going back gives nothing back");
 });
 
-test("a summary that was taken back is sent again after going back to before that [L9][Z2]", () => {
+test("a summary that was undone is sent again after going back to before that [L9][Z2]", () => {
   const events = numbered([
     { type: "message.user", id: "a", text: "one", mode: "queue" },
     { type: "turn.started", turn: 1, message: "a", epoch: 1 },

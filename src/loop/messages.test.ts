@@ -106,7 +106,7 @@ test("a stale epoch stores nothing, however the log stands [L2][N1]", async (t) 
   await tenure.release();
 });
 
-test("who takes back what waits takes back their own words, and never what one agent wrote to another [L7][A1]", async (t) => {
+test("who withdraws what waits withdraws their own words, and never what one agent wrote to another [L7][A1]", async (t) => {
   const before = [said("m1"), started, spawned("w1"), said("m2"), said("m3"), mailed("mail", "root", "w1")];
   const { parts, conversation, log, number, tenure } = await keepOne(t, { before });
   const driver = openDriver(parts);

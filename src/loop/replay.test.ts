@@ -28,14 +28,14 @@ test("a replay names what this version would say to the model in other words, an
   ]);
 });
 
-test("a replay of what counts says nothing of a turn that was taken back, and counts turns and steps of all agents [L2][L9]", async (t) => {
+test("a replay of what counts says nothing of a turn that was undone, and counts turns and steps of all agents [L2][L9]", async (t) => {
   const { parts, start } = await leftOver(t);
   const undone: NewEvent[] = [...running, step(1), answer(1, []), { type: "rewound", to: 0, cause: "undo" }];
   const row = await start("c", ...undone, ...running);
   assert.deepEqual(await replayConversation(parts, row), { turns: 1, steps: 0, differences: [] });
 });
 
-test("taking room back is about the main agent's: what was left out for an agent that worked for it is not looked at [Z2][A1]", async (t) => {
+test("undoing a compaction is about the main agent's: what was left out for an agent that worked for it is not looked at [Z2][A1]", async (t) => {
   const { parts, start } = await leftOver(t);
   const compacted = { type: "compacted", turn: 1, strategy: "compact", messagesBefore: 2, messagesAfter: 1 } as const;
   const ended: NewEvent = { type: "turn.finished", turn: 1, outcome: "done" };

@@ -41,7 +41,7 @@ test("what others wrote before our own events is told as such and stands where t
   await tenure.release();
 });
 
-test("what rests on messages that were taken back is not stored, and by then the run stands where the log stands, with nothing of its own left [L7][L2]", async (t) => {
+test("what rests on messages that were withdrawn is not stored, and by then the run stands where the log stands, with nothing of its own left [L7][L2]", async (t) => {
   const { tenure, log, number, others, warned } = await keepOne(t, { before: [said("m1")] });
   const { root } = tenure;
   root.stage(started);

@@ -72,7 +72,7 @@ test("of very long lines only the part around the word is shown, never half a ch
   assert.ok(hit?.text.includes(" tea ") && hit.text.isWellFormed() && hit.text.length < 310);
 });
 
-test("what tools only repeated, and messages that were taken back, are not found [Z3]", async (t) => {
+test("what tools only repeated, and messages that were withdrawn, are not found [Z3]", async (t) => {
   const usage = { input: 1, output: 1 };
   const answer = { turn: 1, step: 1, text: "", finish: "tool_calls", usage, durationMs: 1 } as const;
   const call = (id: string, name: string) => ({ id, name, arguments: "{}" });

@@ -52,7 +52,7 @@ async function takenAt(real: Storage, number: number, lease: { readonly holder: 
 const codeOf = (answer: { ok: true } | { ok: false; failure: { code: string } }) =>
   answer.ok ? "done" : answer.failure.code;
 
-test("a turn that came and went while undo waited is not taken back: another one was meant [W12][L7]", async (t) => {
+test("a turn that came and went while undo waited is not undone: another one was meant [W12][L7]", async (t) => {
   const { undo, row, state, backs } = await resting(t, ...turn(1));
   state.meanwhile = turn(2);
   const answer = await undo(row);

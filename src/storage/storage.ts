@@ -239,7 +239,7 @@ export interface Storage extends Sharing {
   /** The same id again replaces it; one that another owner has stays as it is. */
   putKey(row: ApiKeyRow): Promise<Result<void, StorageFailure>>;
   findKey(hash: string): Promise<ApiKeyRow | undefined>;
-  /** When it was used; one that was taken back meanwhile stays so. */
+  /** When it was used; one that was revoked meanwhile stays so. */
   touchKey(hash: string, usedAt: number): Promise<Result<void, StorageFailure>>;
   listKeys(owner: OwnerId): Promise<ApiKeyRow[]>;
   dropKey(owner: OwnerId, id: string): Promise<Result<boolean, StorageFailure>>;

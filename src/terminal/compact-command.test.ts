@@ -8,7 +8,7 @@ const compacted = (summary: string): NewEvent => ({
   ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary, messagesBefore: 2, messagesAfter: 1 },
 });
 
-test("/compact show prints the summary that is sent: undone it is gone, and back again when the turn around that is taken back [U1][Z2]", () => {
+test("/compact show prints the summary that is sent: undone it is gone, and back again when the turn around that is undone [U1][Z2]", () => {
   const events = numbered([
     compacted("first"),
     compacted("second"),

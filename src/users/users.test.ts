@@ -289,7 +289,7 @@ test("all requests of a browser end by one signal, however many there are, and o
   assert.equal((await takenOf(tokens[1])).aborted, false, "the other browser comes back by itself");
 });
 
-test("a key or a sign-in that is taken back at another process stays so, whatever this one is just noting of it [C6][N1]", async (t) => {
+test("a key or a sign-in that is revoked at another process stays so, whatever this one is just noting of it [C6][N1]", async (t) => {
   const { storage, clock, parts, users: other } = open(t);
   await other.add({ id: "ann", password: "a good password" });
   for (const nth of [1, 2]) {

@@ -82,7 +82,7 @@ export const peoplePromises: readonly Promised[] = [
     },
   },
   {
-    says: "a key is found by its hash alone, told apart by its owner, and gone when it is taken back [S7]",
+    says: "a key is found by its hash alone, told apart by its owner, and gone when it is revoked [S7]",
     async holds(place) {
       const first = await place.open();
       const old = keyOf("old", { scopes: ["chat", "files", "admin"], endsAt: morning + 1000, usedAt: morning + 1 });

@@ -27,7 +27,7 @@ export const rulePromises: readonly Promised[] = [
     },
   },
   {
-    says: "the same rule again replaces it; one that is taken back is gone, and only its owner can do that [H2][S7]",
+    says: "the same rule again replaces it; one that is revoked is gone, and only its owner can do that [H2][S7]",
     async holds(place) {
       const storage = await place.open();
       const number = await makeConversation(storage);

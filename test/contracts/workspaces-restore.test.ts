@@ -213,7 +213,7 @@ test("after thirty days the trash is gone, and so are the earlier contents that 
   assert.equal(typeof (await workspaces.cleanedAt(conversation)), "number", "it still says when its files went");
 });
 
-test("what was done since in files that are in use again can be taken back, also when their older trash is gone [W10][W12]", async (t) => {
+test("what was done since in files that are in use again can be undone, also when their older trash is gone [W10][W12]", async (t) => {
   const ground = await openGround(t);
   const { workspaces, clock, path } = ground;
   const conversation = await ground.start("c");

@@ -19,13 +19,13 @@ const promises = {
   threeTurns: "a conversation goes on with its turns, tools, questions and stops",
   nobodyBack: "messages that wait behind another are answered, though nobody comes back to ask for it",
   roomAndUndo:
-    "what a useless summary cost is noted once, room is made and taken back once, and so is a turn with its files",
-  branchAndDelete: "a conversation is branched, taken back, forgotten and deleted once",
+    "what a useless summary cost is noted once, room is made and undone once, and so is a turn with its files",
+  branchAndDelete: "a conversation is branched, undone, forgotten and deleted once",
   functionOfTheCaller: "a program that runs functions of its own gets one answer to its question",
   uploads: "a file that is sent again is there once, and the ledger ends with it",
   decisions: "what a person decided counts once, and so does what they allowed always",
   smallCompany: "agents that give work to agents go on, each with what it knows, and none is made or told twice",
-  secondThoughts: "what was taken back, named and listed counts once, also where the model was too busy at first",
+  secondThoughts: "what was withdrawn, named and listed counts once, also where the model was too busy at first",
   circles: "agents that only write to each other are ended by the rule, once, and their siblings go on",
   handOff: "the user is handed over to another agent once, and the main agent is back once",
 } as const;

@@ -122,7 +122,7 @@ test("open decisions and stored rules are listed for scripts and for people [P2]
   assert.deepEqual((await run("rules", "--json")).output, '{"items":[]}\n');
 });
 
-test("what waits is listed, what was allowed always is listed, and taken back it is asked again [P2][H2][H4]", async (t) => {
+test("what waits is listed, what was allowed always is listed, and revoked it is asked again [P2][H2][H4]", async (t) => {
   const model = await modelServer((request) =>
     stepOf(request) > 0 ? says("done") : calls(["run_bash_command", { command: "rm outputs/a.md" }]),
   );

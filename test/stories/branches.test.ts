@@ -30,12 +30,12 @@ function turnOf(turn: number, ...between: readonly NewEvent[]): NewEvent[] {
   ];
 }
 
-test("a branch is sent what its conversation is: what was made shorter there is, and what was left out and taken back is not [L9][Z2]", async () => {
+test("a branch is sent what its conversation is: what was made shorter there is, and what was left out and undone is not [L9][Z2]", async () => {
   await using yard = await startYard({ isOneProcess: true });
   const row = await yard.start("c");
   const shorter: NewEvent = { type: "compacted", turn: 2, upTo: 0, trims: [{ seq: 6, text: "1, in short" }], ...made };
   const without: NewEvent = { type: "compacted", turn: 3, upTo: 8, ...made, strategy: "compact", summary: "in all" };
-  // A worker made room for itself, after the main agent had: that is not what a person takes back.
+  // A worker made room for itself, after the main agent had: that is not what a person undoes.
   const workers: NewEvent = { type: "compacted", agent: "worker-1", turn: 1, upTo: 0, ...made };
   const events = [...turnOf(1), ...turnOf(2, shorter), without, ...turnOf(3), workers];
   await must(yard.log.append(row.number, events));
@@ -58,7 +58,7 @@ test("a branch is sent what its conversation is: what was made shorter there is,
   assert.deepEqual([await textsIn(row.number), await textsIn(branch.conversation.number)], [all, all]);
 });
 
-test("a branch takes back the turns it came with, but for what they did to files of a task, of which it has none; it is listed where its conversation is [L9][W12][C5]", async () => {
+test("a branch undoes the turns it came with, but for what they did to files of a task, of which it has none; it is listed where its conversation is [L9][W12][C5]", async () => {
   await using model = await modelServer(() => says("fine"));
   await using yard = await startYard({ model, isOneProcess: true });
   const row = await must(yard.engine.create(localOwner, { id: "c", origin: "program" }));

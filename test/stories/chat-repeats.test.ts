@@ -81,7 +81,7 @@ test("an edit that was refused at first is made when it is repeated, also under 
   assert.equal(all(await world.yard.events("c1"), "rewound").length, 1);
 });
 
-test("a chat that is repeated after its message was taken back is told that there is no such message [C4][P4]", async () => {
+test("a chat that is repeated after its message was withdrawn is told that there is no such message [C4][P4]", async () => {
   await using model = await modelServer(() => ({ text: "one two three", fault: { after: 1, kind: "stall" } }));
   await using world = await startChatYard({ model });
   const running = await world.stream({ query: "one", conversation_id: "c1" });

@@ -125,7 +125,7 @@ test("stopping twice is fine both times: the answer is cancelled and keeps what 
   assert.equal(next.message.content.final_answer.answer.text, "again");
 });
 
-test("stopping names one turn: another that runs by now goes on, one that waits is taken back [C4][L7]", async () => {
+test("stopping names one turn: another that runs by now goes on, one that waits is withdrawn [C4][L7]", async () => {
   await using model = await modelServer(() => stalling);
   await using world = await startChatYard({ model });
   const first = await world.stream({ query: "one", conversation_id: "c1", agent_run_id: "r1" });

@@ -244,7 +244,7 @@ test("where making room is switched off, the tool and the door say so [Z2]", asy
   assert.equal(!asked.ok && asked.failure.code, "compaction_off");
 });
 
-test("a person makes room with a focus, and takes it back: everything is sent again [Z2][Z3]", async () => {
+test("a person makes room with a focus, and undoes that: everything is sent again [Z2][Z3]", async () => {
   await using model = await modelServer(
     twoVoices(
       () => goodSummary("a person's"),

@@ -68,7 +68,7 @@ test("what is allowed always in a conversation is not asked again there, also af
   );
 });
 
-test("a rule for all conversations counts in all of them at once, answers what waits, and ends when it is taken back [H2]", async (t) => {
+test("a rule for all conversations counts in all of them at once, answers what waits, and ends when it is revoked [H2]", async (t) => {
   await using yard = await startYard(await place(t));
   const waiting = await yard.ask("pay a");
   const elsewhere = await yard.ask("pay a b");

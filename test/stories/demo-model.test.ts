@@ -132,7 +132,7 @@ test("what a tool refuses is told in one sentence, in the language of the user [
   for (const [prompt, answer] of cases) assert.equal((await yard.ask(prompt, { conversation })).answer, answer);
 });
 
-test("what the demo model did is taken back by the user, as it says [M5][W12]", async () => {
+test("what the demo model did is undone by the user, as it says [M5][W12]", async () => {
   await using yard = await startYard({ approves: true });
   const conversation = await newConversation(yard);
   await upload(yard, conversation, "a.txt", "old\n");

@@ -67,7 +67,7 @@ test("a chain of responses stores each message once, and the model has all that 
   );
 });
 
-test("a response that goes on has what counts: nothing taken back, and words said during a tool behind its result [C5][L6]", async () => {
+test("a response that goes on has what counts: nothing undone, and words said during a tool behind its result [C5][L6]", async () => {
   await using model = await modelServer([says("Begun."), says("And so on.")]);
   await using server = await openAiYard({ model });
   const input = [
@@ -126,7 +126,7 @@ test("a response that goes on knows what the person said from the texts and name
   );
 });
 
-test("a response that waits behind another turn is queued, and cancelled when its message is taken back [C5]", async (t) => {
+test("a response that waits behind another turn is queued, and cancelled when its message is withdrawn [C5]", async (t) => {
   await using model = await modelServer([calls(["pay", { mark: "a" }])]);
   const tools = [effectTool("pay", "unsafe", join(folder(t), "marks.jsonl"), { asks: true })];
   await using server = await openAiYard({ model, tools });

@@ -97,7 +97,7 @@ test("one can go back to any ended turn or saved place, and branch from it [L9]"
   );
 });
 
-test("a place that was deleted stays deleted when one takes back a turn or goes back to an earlier place [L9]", async () => {
+test("a place that was deleted stays deleted when one undoes a turn or goes back to an earlier place [L9]", async () => {
   await using model = await modelServer(echo);
   await using yard = await startYard({ model });
   const { client } = yard;

@@ -134,7 +134,7 @@ test("of two people who decide at the same time one is told that it was decided 
   assert.ok(refused && !refused.ok && ["decision_already_made", "decision_not_found"].includes(refused.failure.code));
 });
 
-test("what waits is seen and can be taken back while the model is speaking [L7]", async () => {
+test("what waits is seen and can be withdrawn while the model is speaking [L7]", async () => {
   await using model = await modelServer([{ text: "one two three", fault: { after: 2, kind: "stall" } }, says("never")]);
   await using yard = await startYard({ model });
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
@@ -149,10 +149,10 @@ test("what waits is seen and can be taken back while the model is speaking [L7]"
   await must(yard.client.call("withdrawMessage", { params: { id, message } }));
   await must(yard.client.call("cancelTurn", { params: { id } }));
   await yard.whenAtRest(id);
-  assert.equal(model.asked.length, 1, "the message that was taken back is not sent");
+  assert.equal(model.asked.length, 1, "the message that was withdrawn is not sent");
 });
 
-test("a message taken back in the moment it is taken up is either answered or gone, never both [L7]", async () => {
+test("a message withdrawn in the moment it is taken up is either answered or gone, never both [L7]", async () => {
   await using model = await modelServer((request) => says(`heard ${request.body.messages.at(-1)?.content}`));
   await using yard = await startYard({ model });
   for (let round = 0; round < 30; round += 1) {
@@ -165,7 +165,7 @@ test("a message taken back in the moment it is taken up is either answered or go
   }
 });
 
-test("a steering message taken back in the moment it joins is not told to the model [L7]", async () => {
+test("a steering message withdrawn in the moment it joins is not told to the model [L7]", async () => {
   let takeBack: (() => Promise<void>) | undefined;
   const taken: boolean[] = [];
   const withdrawing = (storage: Storage): Storage => ({
@@ -193,7 +193,7 @@ test("a steering message taken back in the moment it joins is not told to the mo
   assert.deepEqual({ taken, answer, told }, { taken: [true], answer: "done", told: 0 });
 });
 
-test("a steering message taken back while it is being taken up beside other agents is not told to the model [L7][A1]", async (t) => {
+test("a steering message withdrawn while it is being taken up beside other agents is not told to the model [L7][A1]", async (t) => {
   const skills = skillFolder(t);
   skills.write("greetings/SKILL.md", skillText("greetings"));
   skills.write("greetings/requirements.txt", "greeter\n");
@@ -222,7 +222,7 @@ test("a steering message taken back while it is being taken up beside other agen
   );
   const body = { id: "steering", text: "send it to everybody with @greetings", mode: "steer" } as const;
   await must(yard.client.call("sendMessage", { params: { id }, body }));
-  await until("it was taken back", () => taken.length > 0);
+  await until("it was withdrawn", () => taken.length > 0);
   held.resolve();
   const { answer } = await yard.whenAtRest(id);
   const told = model.asked.filter(({ text }) => text.includes("send it to everybody")).length;

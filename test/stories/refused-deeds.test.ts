@@ -29,7 +29,7 @@ const deeds: readonly Deed[] = [
     does: async (engine, row) => engine.deleteCheckpoint(row, await newestPlace(engine, row)),
   },
   { name: "make room", type: "compacted", does: (engine, row) => engine.compact(row, { strategy: "summarize" }) },
-  { name: "take that back", type: "compaction.undone", does: (engine, row) => engine.undoCompaction(row) },
+  { name: "undo that", type: "compaction.undone", does: (engine, row) => engine.undoCompaction(row) },
   { name: "set a budget", type: "budget.set", does: (engine, row) => engine.setBudget(row, { steps: 9 }) },
   { name: "name an agent", type: "agent.chosen", does: (engine, row) => engine.chooseAgent(row, { appKey: "shop" }) },
   { name: "undo the last turn", type: "rewound", does: (engine, row) => engine.undo(row) },

@@ -13,7 +13,7 @@ const codeOf = async (done: Promise<Result<unknown, Failure>>) => {
   return ok || !("failure" in how) ? "done" : how.failure.code;
 };
 
-test("who says something, takes it back, stops a turn or loads a tool and cannot be written down hears that, and nothing of it has happened [Q2][L6][L7]", async () => {
+test("who says something, withdraws it, stops a turn or loads a tool and cannot be written down hears that, and nothing of it has happened [Q2][L6][L7]", async () => {
   let isFull = false;
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,

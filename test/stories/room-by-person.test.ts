@@ -90,7 +90,7 @@ test("a summary that was of no use is paid for all the same, and nobody is told 
   );
 });
 
-test("room is neither made nor taken back while a turn is about to go on, though nobody drives it yet [Z2][L2]", async () => {
+test("room is neither made nor undone while a turn is about to go on, though nobody drives it yet [Z2][L2]", async () => {
   await using model = await modelServer(() => says("I see."));
   await using yard = await startYard({ model, isOneProcess: true });
   const row = await longTalk(yard);
@@ -105,7 +105,7 @@ test("room is neither made nor taken back while a turn is about to go on, though
   assert.equal(model.asked.length, asked, "no model was asked in vain");
 });
 
-test("taking it back goes from the newest room that was made to the oldest, each once, and never to one that was left behind [Z2][L9]", async () => {
+test("undoing it goes from the newest room that was made to the oldest, each once, and never to one that was left behind [Z2][L9]", async () => {
   await using yard = await startYard({ isOneProcess: true });
   const row = await longTalk(yard);
   const made = { type: "compacted", turn: 1, strategy: "compact", messagesBefore: 2, messagesAfter: 1 } as const;

@@ -197,7 +197,7 @@ test("a record of the log that cannot be read is left out and named in the log f
   assert.deepEqual(said, ["a record of the log cannot be read and is left out: the body is not JSON"]);
 });
 
-test("where the last record of a log cannot be read, the turn before it can still be taken back, and the conversation goes on [Q2]", async () => {
+test("where the last record of a log cannot be read, the turn before it can still be undone, and the conversation goes on [Q2]", async () => {
   await using model = await modelServer(() => says("fine"));
   await using yard = await startYard({ model });
   const { conversation: id } = await yard.ask("first");

@@ -190,7 +190,7 @@ test("what is typed while a turn runs is read at its next step [L7]", async () =
   await chat.ended;
 });
 
-test("what is queued waits for the next turn, is listed, and can be taken back [L7]", async () => {
+test("what is queued waits for the next turn, is listed, and can be withdrawn [L7]", async () => {
   await using model = await modelServer([calls(["slow", {}]), says("First."), says("Second.")]);
   const slow = heldTool("slow");
   await using yard = await startYard({ model, tools: [slow.tool] });

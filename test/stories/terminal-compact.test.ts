@@ -38,7 +38,7 @@ const texts = {
 } as const;
 
 for (const language of ["en", "zh"] as const) {
-  test(`/compact makes room and tells what was kept, show prints it, undo takes it back (${language}) [U1][Z2][Z3]`, async () => {
+  test(`/compact makes room and tells what was kept, show prints it, undo sends all again (${language}) [U1][Z2][Z3]`, async () => {
     const { nothing, done, undone, notYet, head } = texts[language];
     await using server = await model();
     await using yard = await startYard({ model: server });

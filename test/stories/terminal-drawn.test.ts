@@ -98,7 +98,7 @@ async function hasWorkers(window: TmuxWindow, say: Say): Promise<void> {
   await say("/agents", /\n {2}root · idle[^\n]*\n {4}worker-[0-9a-f]{12} · done · \d steps /);
 }
 
-/** A decision that waits: later; meanwhile a message waits, too, and is taken back; then from the inbox, by a key. */
+/** A decision that waits: later; meanwhile a message waits, too, and is withdrawn; then from the inbox, by a key. */
 async function queues(window: TmuxWindow, say: Say): Promise<void> {
   await say("write a note: one", /I wrote it into outputs\/note\.txt\.[\s\S]*^ready/m);
   await say("delete note.txt", /\? Approval needed: run_bash_command[\s\S]*\[l\] later/);

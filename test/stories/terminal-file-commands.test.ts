@@ -22,7 +22,7 @@ function talk(setting: Parameters<typeof startChat>[0]) {
 
 const writes = (path: string, content: string): [string, object] => ["write_file", { path, content }];
 
-test("/undo takes back a turn and says what became of each file, and what was said [U1][W12]", async (t) => {
+test("/undo undoes a turn and says what became of each file, and what was said [U1][W12]", async (t) => {
   const folder = folderWith(t, { "a.txt": "from me" });
   await using model = await modelServer([
     calls(writes("outputs/a.txt", "one"), writes("outputs/b.txt", "b")),

@@ -198,7 +198,7 @@ test("Esc stops an upload, the message is not sent, and its line is there again 
   await chat.ended;
 });
 
-test("who leaves during an upload is told that the message was taken back [F3][U1]", async (t) => {
+test("who leaves during an upload is told that the message was withdrawn [F3][U1]", async (t) => {
   const folder = folderWith(t, { "a.txt": "a" });
   await using yard = await startYard();
   const slow = slowUploads(yard);

@@ -147,7 +147,7 @@ test("a branch begins with the files of its parent and goes its own way [L9][W1]
   );
 });
 
-test("a branch has the drafts of its parent too, and takes back the turns it came with, also without the parent [L9][W12]", async () => {
+test("a branch has the drafts of its parent too, and undoes the turns it came with, also without the parent [L9][W12]", async () => {
   await using model = await modelServer([
     ...[calls(puts("outputs/a.txt", "one")), says("1")],
     ...[calls(puts("outputs/a.txt", "two"), puts("temp/draft.txt", "x"), drops("outputs/b.txt")), says("2")],

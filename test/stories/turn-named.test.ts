@@ -41,7 +41,7 @@ test("who stops a turn that is over by now does not stop the one that runs [C4][
   );
 });
 
-test("a message that waits is taken back by two at once, and the turn before it goes on [C4][L7]", async () => {
+test("a message that waits is withdrawn by two at once, and the turn before it goes on [C4][L7]", async () => {
   await using model = await modelServer(() => stalling);
   await using world = await startChatYard({ model });
   const first = await world.stream({ query: "one", conversation_id: "c1", agent_run_id: "r1" });
@@ -99,7 +99,7 @@ test("a program that waits behind the turn of another and goes away leaves that 
     await until("the second waits", async () => (await said()) === 2);
     gone.abort();
     await assert.rejects(second);
-    await until("it is taken back", async () => {
+    await until("it is withdrawn", async () => {
       const events = await yard.events(conversation);
       return events.some(({ type }) => type === "message.withdrawn" || type === "cancel.asked");
     });

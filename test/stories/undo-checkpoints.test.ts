@@ -40,7 +40,7 @@ test("going back to a place gives back the files as they were there, over all tu
   );
 });
 
-test("one can go back again from where one went back to, or take back the turn before [L9][W12]", async () => {
+test("one can go back again from where one went back to, or undo the turn before [L9][W12]", async () => {
   await using model = await modelServer(
     ["one", "two", "three"].flatMap((content) => [calls(puts("outputs/a.txt", content)), says(content)]),
   );

@@ -121,7 +121,7 @@ test("undo of a turn whose message had waited leaves the turn before it whole [W
   assert.deepEqual(heard, ["first", "heard: first", "third"]);
 });
 
-test("what was changed in the workspace of a task is taken back too [W12][W3]", async () => {
+test("what was changed in the workspace of a task is undone too [W12][W3]", async () => {
   const id = "with-task";
   const work = defineTool({
     name: "work",

@@ -116,19 +116,19 @@ test("what the server does not take is taken back [B1]", async () => {
   await until("it has its name again", () => shown().join() === "a");
 });
 
-test("a deletion that was taken back stays taken back; any other is done once its moment is over [B1]", async (t) => {
+test("a deletion that was undone stays undone; any other is done once its moment is over [B1]", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { list, deleted, held, load, shown } = heldList();
   await load()(row("a"), row("b"));
-  const takeBack = list.remove("a");
+  const undo = list.remove("a");
   list.remove("b");
   assert.deepEqual(shown(), []);
-  takeBack();
+  undo();
   held()(row("a"), row("b"));
   await load()(row("a"), row("b"));
   assert.deepEqual(shown(), ["a"]);
   t.mock.timers.tick(undoMs - 1);
-  assert.deepEqual(deleted, [], "until then it may be taken back");
+  assert.deepEqual(deleted, [], "until then it may be undone");
   t.mock.timers.tick(1);
   assert.deepEqual(deleted, ["/api/v1/conversations/b"]);
 });

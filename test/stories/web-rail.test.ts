@@ -31,7 +31,7 @@ after(async () => {
 
 const open = (t: Ending) => openChat(t, { browser, yard });
 
-test("conversations are searched, renamed, pinned, and deleted with a moment to take it back [B1]", {
+test("conversations are searched, renamed, pinned, and deleted with a moment to undo it [B1]", {
   skip,
 }, async (t) => {
   const { page, say, answer, rail: list } = await open(t);

@@ -212,7 +212,7 @@ test("settings speak the browser's language and the other one, in both themes [B
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("an admin adds a user by the browser, makes a key that is shown once, and takes it back [C6][B1]", {
+test("an admin adds a user by the browser, makes a key that is shown once, and revokes it [C6][B1]", {
   skip,
 }, async () => {
   await using yard = await serveYard();

@@ -154,7 +154,7 @@ export const turnMoves = [
 
 const engineMoves = [roomMove, ...turnMoves];
 
-/** What the engine would see only after folding anew: a message is taken back, a place is saved or forgotten. */
+/** What the engine would see only after folding anew: a message is withdrawn, a place is saved or forgotten. */
 const quietMoves: readonly Move[] = [
   {
     can: ({ queue }) => queue.length > 0,

@@ -135,7 +135,7 @@ test("who comes long after a person was asked in the turn before is told what al
   assert.deepEqual(last, { frame: "rest", state: "waiting", behind: (await yard.events())[4] });
 });
 
-test("who follows is told when the message is taken back, left behind or deleted with its conversation [L7][C3]", async () => {
+test("who follows is told when the message is withdrawn, left behind or deleted with its conversation [L7][C3]", async () => {
   const endings: [ending: (yard: Awaited<ReturnType<typeof writtenTurn>>) => Promise<void>, ...string[]][] = [
     [(yard) => yard.append({ type: "message.withdrawn", id: "b" }), "withdrawn"],
     [(yard) => yard.append({ type: "rewound", to: 0, cause: "reset" }), "withdrawn"],

@@ -31,7 +31,7 @@ test("a message that is said again keeps its place, and the next one comes behin
   );
 });
 
-test("a message that joins a turn is answered where it begins one of the main agent's, and not where it was taken back [C4][L7]", () => {
+test("a message that joins a turn is answered where it begins one of the main agent's, and not where it was withdrawn [C4][L7]", () => {
   const steering = { mode: "steer" };
   const places = chatPlaces(
     logged(

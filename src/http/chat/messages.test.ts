@@ -41,7 +41,7 @@ function standing(rows: readonly ChatMessage[]) {
   return index === undefined ? undefined : { index, status, run_state };
 }
 
-test("messages come as question and answer with their places, also those that wait, steer or were taken back [C4]", () => {
+test("messages come as question and answer with their places, also those that wait, steer or were withdrawn [C4]", () => {
   const events = numbered([
     said("a"),
     ...turn(1, "a", "to a"),

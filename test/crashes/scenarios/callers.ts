@@ -72,7 +72,7 @@ export const uploads = {
   }),
 } satisfies Scenario;
 
-/** One call is allowed always, so that the next is not asked about; another is refused; the rule is taken back. */
+/** One call is allowed always, so that the next is not asked about; another is refused; the rule is revoked. */
 export const decisions = {
   answer: (request) => {
     const step = stepOf(request);

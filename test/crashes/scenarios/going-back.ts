@@ -8,7 +8,7 @@ import { begin, count, type Scenario, say, told, under, unlessDone } from "../sc
 
 const id = "back";
 
-/** A summary is of no use and paid for; then room is made, taken back, and so is the last turn with the file that it wrote. */
+/** A summary is of no use and paid for; then room is made, undone, and so is the last turn with the file that it wrote. */
 export const roomAndUndo = {
   answer: (request) => (isSummary(request) ? summaryFor(request) : { usage: null, ...writesAsTold(request, 5) }),
   env: { CONTEXT_KEEP_RECENT_MESSAGES: "2" },

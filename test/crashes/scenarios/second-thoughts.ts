@@ -15,7 +15,7 @@ const besides = { id: "m-besides", text: "besides @brewing", mode: "steer" } as 
 
 /**
  * Somebody chats with an agent of theirs, whose model is too busy at first and then keeps a list and files; while it waits
- * for an answer they say something and take it back, and steer it with a skill; then the model is told of one more tool,
+ * for an answer they say something and withdraw it, and steer it with a skill; then the model is told of one more tool,
  * and the conversation gets a budget, a name, and a place in it that is given up again.
  */
 export const secondThoughts = {

@@ -168,7 +168,7 @@ function SendButtons({ isRunning, isStopping, hasText, onStop, onSend }: SendBut
   );
 }
 
-/** Somebody quotes an answer, or takes a message back: the text comes to where they type. */
+/** Somebody quotes an answer, or withdraws a message: the text comes to where they type. */
 export function putIntoComposer(text: string, how: "quote" | "replace"): void {
   dispatchEvent(new CustomEvent("agentyard.compose", { detail: { text, how } }));
 }

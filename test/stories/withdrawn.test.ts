@@ -5,7 +5,7 @@ import { modelServer, says } from "../world/model-server.ts";
 import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { must, startYard } from "../world/yard.ts";
 
-test("a message longer than the window that is taken back in the moment it is taken up is gone, and no model is asked about it [L7][Z2]", async () => {
+test("a message longer than the window that is withdrawn in the moment it is taken up is gone, and no model is asked about it [L7][Z2]", async () => {
   const tried = Promise.withResolvers<void>();
   let takeBack: (() => Promise<unknown>) | undefined;
   const wrapStorage = (storage: Storage): Storage => ({
