@@ -8,6 +8,8 @@ import { codeFindings, scriptsOf } from "./code.ts";
 import { commandBytesMax, commandFindings, withinLimits } from "./commands.ts";
 import { defaultRules } from "./rules.ts";
 import { withoutSecrets } from "./secrets.ts";
+import { openScene } from "./shell/open.ts";
+import { spend } from "./shell/scene.ts";
 
 const global = (more: Partial<HitlRules["global"]>): HitlRules => ({
   ...defaultRules,
@@ -122,15 +124,24 @@ test("code is read in the language that the call names, and as Python where it n
 
 test("what is too much to be read asks with its beginning, and a fault of the reader is no answer [H1]", () => {
   const long = `${"a".repeat(79)}😀${"b".repeat(commandBytesMax)}`;
-  const [told] = commandFindings(long, judgedFacts, { commands: [], onlySafe: false });
+  const safe = { commands: [], onlySafe: false };
+  const [told] = commandFindings(long, judgedFacts, safe);
   const what = `${"a".repeat(79)}\uFFFD…`;
   assert.deepEqual(told, { ...byDefault, kind: "unreadable", risk: "high", what });
   const fails = (error: Error) => () =>
     withinLimits(() => {
       throw error;
     });
-  assert.deepEqual([withinLimits(() => {}), fails(new RangeError("too deep"))()], [true, false]);
+  const deep = (): number => 1 + deep();
+  const grow = (text: string): string => grow(text + text);
+  const tooMuch = [
+    () => void deep(),
+    () => void grow("long"),
+    () => spend(openScene(judgedFacts, safe).scene, Infinity),
+  ];
+  assert.deepEqual([() => {}, ...tooMuch].map(withinLimits), [true, false, false, false]);
   assert.throws(fails(new TypeError("a fault")), /a fault/);
+  assert.throws(() => withinLimits(() => void (1).toFixed(-1)), /toFixed/);
 });
 
 test("a checker says why it allows a call, is asked for its own tools only, and may fail later without harm [H1]", async () => {
