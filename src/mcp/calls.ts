@@ -1,4 +1,4 @@
-import type { ElicitRequest, ElicitResult, Progress } from "@modelcontextprotocol/client";
+import type { Client, ElicitRequest, ElicitResult, Progress } from "@modelcontextprotocol/client";
 import type { Clock } from "../base/clock.ts";
 import { ok } from "../base/result.ts";
 import type { OwnerId } from "../protocol/ids.ts";
@@ -31,11 +31,8 @@ export function openCalls(clock: Clock): Calls {
       const mayRepeat = classOf(definition) !== "unsafe";
       const call = { name: definition.name, arguments: input };
       const { signal } = context;
-      const answer = await connection.ask((client) => callTool(client, call, { signal, onprogress }), {
-        signal,
-        mayRepeat,
-      });
-      own.delete(place);
+      const question = (client: Client) => callTool(client, call, { signal, onprogress });
+      const answer = await connection.ask(question, { signal, mayRepeat }).finally(() => own.delete(place));
       return answer.ok ? ok(outputOf(answer.value)) : answer;
     },
     async elicit(connection, request) {

@@ -6,6 +6,7 @@ import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import { parsedJson } from "../base/json.ts";
 import type { Logger } from "../observe/observe.ts";
 import { messageBytesMax } from "./limits.ts";
+import { ownCode } from "./own-code.ts";
 import type { McpReached } from "./settings.ts";
 
 type Program = Extract<McpReached, { by: "program" }>;
@@ -86,7 +87,8 @@ export function childTransport(program: Program, { server, clock, logger }: Part
       await inBackground(logger, "an MCP server could not be ended", over, { server });
     },
   };
-  return transport;
+  const { start, send, close } = transport;
+  return Object.assign(transport, { start: ownCode(start), send: ownCode(send), close: ownCode(close) });
 }
 
 /** The lines of a program. The client's own reader copies all it has with every piece, which takes seconds for a long line. */

@@ -1,5 +1,5 @@
 import type { Client, ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
-import { inBackground } from "../base/background.ts";
+import { inBackground, whenOver } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
@@ -133,7 +133,7 @@ export class Connection {
     this.#failuresInARow = 0;
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     this.#failure = undefined;
-    await this.#starting;
+    await this.#started();
     const dialled = this.#dialled;
     this.#dialled = undefined;
     await dialled?.close();
@@ -141,11 +141,16 @@ export class Connection {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#starting;
+    await this.#started();
     const dialled = this.#dialled;
     this.#dialled = undefined;
     await dialled?.close();
     await this.#kept;
+  }
+
+  /** However it ends: that hears whoever asked for it. */
+  async #started(): Promise<void> {
+    if (this.#starting !== undefined) await whenOver(this.#starting);
   }
 
   async #start(): Promise<Result<Dialled, Failure>> {
@@ -160,8 +165,9 @@ export class Connection {
         onClose: () => this.#lost(),
       },
       this.#stop.signal,
-    );
-    this.#starting = undefined;
+    ).finally(() => {
+      this.#starting = undefined;
+    });
     if (!dialled.ok) return this.#failed(dialled.failure);
     this.#dialled = dialled.value;
     this.#failure = undefined;

@@ -1,4 +1,4 @@
-import type { Client, ElicitRequest, ElicitResult, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, Client, ElicitRequest, ElicitResult, Transport } from "@modelcontextprotocol/client";
 import { inBackground } from "../base/background.ts";
 import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
@@ -9,6 +9,7 @@ import { type ChildTransport, childCloseMsMax, childTransport } from "./child-tr
 import { type Fault, faultOf } from "./faults.ts";
 import type { ToolDefinition } from "./known-tools.ts";
 import { type BrokenTools, listTools, takeOutBroken } from "./listed-tools.ts";
+import { ownCode, throwMistake } from "./own-code.ts";
 import type { McpReached, McpServerSettings } from "./settings.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -119,12 +120,19 @@ async function attempt(server: McpServerSettings, how: Attempt): Promise<Result<
       },
     },
   );
-  client.setRequestHandler("elicitation/create", (request) => how.elicit(request));
-  const connected = await connect(client, transport, { way, broken, signal });
-  if (!connected.ok) {
-    await close(client, transport, how.clock);
-    return failed(withEnding(connected.failure, transport));
+  client.setRequestHandler("elicitation/create", (request) => {
+    const asked = how.elicit(request);
+    // The client tells the server alone what ended it.
+    void inBackground(how.logger, "what an MCP server wants to know could not be asked", asked, { server: server.id });
+    return asked;
+  });
+  let connected: Result<Agreed, Fault> | undefined;
+  try {
+    connected = await connect(client, transport, { way, broken, signal });
+  } finally {
+    if (connected?.ok !== true) await close(client, transport, how.clock);
   }
+  if (!connected.ok) return failed(withEnding(connected.failure, transport));
   client.onclose = how.onClose;
   const { tools, generation } = connected.value;
   return ok({
@@ -140,11 +148,18 @@ function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, web, 
   }
   const options = {
     requestInit: { headers: reached.headers },
-    fetch: auth?.fetch ?? boundedFetch(web.fetchFor(reached.url)),
-    ...(auth === undefined ? {} : { authProvider: auth }),
+    fetch: ownCode(auth?.fetch ?? boundedFetch(web.fetchFor(reached.url))),
+    ...(auth === undefined ? {} : { authProvider: ownSignIn(auth) }),
   };
   const url = new URL(reached.url);
   return way === "sse" ? new sdk.SSEClientTransport(url, options) : new sdk.StreamableHTTPClientTransport(url, options);
+}
+
+function ownSignIn(auth: SignIn): AuthProvider {
+  return {
+    token: ownCode(() => auth.token()),
+    onUnauthorized: ownCode((refused) => auth.onUnauthorized(refused)),
+  };
 }
 
 type Connecting = { readonly way: Way; readonly broken: BrokenTools; readonly signal: AbortSignal };
@@ -193,21 +208,26 @@ const goodbyeMsMax = 1_000;
 async function close(client: Client, transport: Transport, clock: Clock): Promise<void> {
   client.onclose = () => {};
   const said = new AbortController();
-  await Promise.race([leave(client, transport), clock.wait(goodbyeMsMax + childCloseMsMax, said.signal)]);
-  said.abort();
+  try {
+    await Promise.race([leave(client, transport), clock.wait(goodbyeMsMax + childCloseMsMax, said.signal)]);
+  } finally {
+    said.abort();
+  }
 }
 
+/** Whatever one of them throws, the others are done. A server that is gone already, or knows no such request, is left. */
 async function leave(client: Client, transport: Transport): Promise<void> {
   try {
-    if ("terminateSession" in transport && typeof transport.terminateSession === "function")
-      await transport.terminateSession();
-  } catch {
-    // It is gone already, or knows no such request.
+    await endSession(transport).catch(throwMistake);
+  } finally {
+    await client
+      .close()
+      .catch(throwMistake)
+      .finally(() => transport.close().catch(throwMistake));
   }
-  try {
-    await client.close();
-    await transport.close();
-  } catch {
-    // The same.
-  }
+}
+
+async function endSession(transport: Transport): Promise<void> {
+  if ("terminateSession" in transport && typeof transport.terminateSession === "function")
+    await transport.terminateSession();
 }

@@ -1,5 +1,6 @@
 import { type Failure, makeFailure } from "../protocol/failure.ts";
 import type { McpFault } from "../words/words.ts";
+import { throwMistake } from "./own-code.ts";
 
 /** Why a server did not do what it was asked to. */
 export type Fault = {
@@ -16,8 +17,12 @@ export type Fault = {
 
 const saidMax = 300;
 
-/** What was thrown by the client that we speak with servers through, or by the platform below it. */
+/**
+ * What was thrown by the client that we speak with servers through, or by the platform below it. A mistake in code of ours
+ * that the client has called is no fault of the server: it is thrown on.
+ */
 export function faultOf(error: unknown): Fault {
+  throwMistake(error);
   const { code, status, text, scope } = detailsOf(error);
   const said = oneLine(error instanceof Error ? error.message : String(error));
   if (scope !== undefined) return { why: "http", said: "403", scope };

@@ -183,6 +183,21 @@ test("a server of the newer generation is spoken with in it, and what it wants t
   ]);
 });
 
+test("a mistake of ours while a person is asked for a server, or while a call is sent to it, is heard of [G1]", async (t) => {
+  const place = await startMcp(t, [odd("modern")]);
+  await place.ready("odd");
+  const askForm: ToolContext["askForm"] = async () => assert.fail("a form that cannot be asked");
+  await place.call("mcp__odd__pid", {}, { askForm });
+  assert.match(place.told.join("\n"), /what an MCP server wants to know could not be asked/);
+
+  const inputs: object = { endless: 1n };
+  await assert.rejects(place.call("mcp__odd__pid", inputs), /serialize a BigInt/);
+  await assert.rejects(
+    place.ready("odd").then(() => place.call("mcp__odd__pid", inputs)),
+    /serialize a BigInt/,
+  );
+});
+
 test("names are cleaned so that every model takes them, the settings choose and rename tools, and of two equal names one stands [G1][R1]", async (t) => {
   const said = (isOn: boolean, alias?: string) => ({ isOn, alias, description: undefined });
   const place = await startMcp(t, [
