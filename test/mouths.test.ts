@@ -204,6 +204,30 @@ export async function begin(text: string, path: string, work: () => void, promis
   });
 }
 
+test("a type of a package that we make values of ourselves says nothing of whose a value is, be it called or handed on", () => {
+  const catching = (call: string) => ({
+    path: "src/mcp/leave.ts",
+    text: `import type { Client, Transport } from "protocol-client";
+export async function leave(client: Client, transport: Transport) {
+  try { await ${call}; } catch {}
+}`,
+  });
+  const found = [
+    "src/mcp/leave.ts:3: a catch around our own code that throws nothing on (src/mcp/leave.ts#leave is no mouth in test/world/known-mouths.ts)",
+  ];
+  const inspect = (call: string, own: string) => {
+    const text = `import type { Transport } from "protocol-client";\n${own}`;
+    return inspectCatches([catching(call), { path: "src/mcp/own.ts", text }], {});
+  };
+  for (const own of ["type Own = Transport & { pid: number };", "class Own implements Transport {}"]) {
+    assert.deepEqual(inspect("transport.close()", own), found);
+    assert.deepEqual(inspect("client.connect(transport)", own), found);
+    assert.deepEqual(inspect("client.close()", own), []);
+  }
+  const none = "type Own = { transport: Transport };";
+  for (const call of ["transport.close()", "client.connect(transport)"]) assert.deepEqual(inspect(call, none), []);
+});
+
 test("a catch is found, as React has it: a part of a page that takes what others in it throw", () => {
   const taken = "static getDerivedStateFromError() { return { isBroken: true }; }";
   const told = "componentDidCatch(error) { logger.error(error); }";

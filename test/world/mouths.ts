@@ -6,6 +6,7 @@ import {
   childrenOf,
   declarationOf,
   isFunction,
+  isMadeByUs,
   isOurImport,
   isOurs,
   isTree,
@@ -15,6 +16,7 @@ import {
   readSource,
   type Source,
   type Tree,
+  typesMadeOf,
 } from "./whose.ts";
 
 // Where what was thrown may end. Everywhere else a catch stands around calls of others alone, or throws on what it does
@@ -100,7 +102,7 @@ function isOfOthers(guarded: Tree, source: Source): boolean {
     const given = listOf(node.arguments);
     if (isStreaming(node, source) && given.some((one) => isFunction(one) || isOurs(one, source))) return false;
     const caller = isType(node.callee, "MemberExpression") ? node.callee.object : node.callee;
-    return !isOurs(caller, source) && !given.some((one) => isFunctionOfOurs(one, source));
+    return !isOurs(caller, source) && !given.some((one) => isFunctionOfOurs(one, source) || isMadeByUs(one, source));
   });
 }
 
@@ -196,14 +198,18 @@ function resolves(name: string, source: Source, read: Read, depth: number): bool
 function openReader(files: readonly SourceFile[]): Read {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   const known = new Map<string, Source>();
+  const making = files.filter(({ text }) => mayMake.test(text));
+  const made = new Set(making.flatMap(({ path, text }) => typesMadeOf(readSource(path, text))));
   return (path) => {
     const text = texts.get(path);
     if (text === undefined) return undefined;
-    const source = known.get(path) ?? readSource(path, text);
+    const source = known.get(path) ?? readSource(path, text, made);
     known.set(path, source);
     return source;
   };
 }
+
+const mayMake = /\bimplements\b|\w & /;
 
 function caughtIn(source: Source): Caught[] {
   const walk = (node: Tree, inside: string): Caught[] => {

@@ -14,6 +14,8 @@ export type Source = {
   readonly functions: ReadonlyMap<string, Tree>;
   readonly declared: ReadonlyMap<string, readonly Declared[]>;
   readonly types: ReadonlyMap<string, Tree>;
+  /** The types of packages that we make values of ourselves (`typesMadeOf`): who has one may have ours. */
+  readonly made: ReadonlySet<string>;
 };
 
 /**
@@ -28,7 +30,7 @@ type Declared = {
   readonly initial?: unknown;
 };
 
-export function readSource(path: string, text: string): Source {
+export function readSource(path: string, text: string, made: ReadonlySet<string> = new Set()): Source {
   const parsed = parseSync(path, text);
   const program: unknown = parsed.program;
   if (!isTree(program)) throw new Error(`${path} cannot be read`);
@@ -57,7 +59,29 @@ export function readSource(path: string, text: string): Source {
     for (const child of childrenOf(node)) walk(child, own);
   };
   walk(program, program);
-  return { path, text, program, imports, functions, declared, types };
+  return { path, text, program, imports, functions, declared, types, made };
+}
+
+/** `class Own implements Transport`, `type Own = Transport & { … }`: a transport need not be that of its package. */
+export function typesMadeOf({ program, imports }: Source): string[] {
+  return below(program).flatMap((node) => {
+    const parts = node.type === "TSIntersectionType" ? listOf(node.types) : listOf(node.implements);
+    return parts.flatMap((one) => {
+      const name = nameOf(field(one, "typeName")) ?? nameOf(field(one, "expression")) ?? "";
+      const from = imports.get(name);
+      return from === undefined || /^(?:\.|node:)/.test(from) ? [] : [`${from}#${name}`];
+    });
+  });
+}
+
+/** A value of a type that a package gave, and that we make, too. */
+export function isMadeByUs(node: unknown, source: Source): boolean {
+  const { type } = declarationOf(nameOf(node) ?? "", isTree(node) ? node.start : 0, source);
+  return below(type).some((one) => isMadeType(nameOf(one.typeName) ?? "", source));
+}
+
+function isMadeType(name: string, { imports, made }: Source): boolean {
+  return made.has(`${imports.get(name)}#${name}`);
 }
 
 /** What a call hands to a function that it is given comes from whom the call is, or from what else it is given. */
@@ -150,7 +174,7 @@ function isOurType(type: unknown, source: Source, depth: number): boolean {
     if (/^(?:Promise|PromiseLike|(?:Async)?(?:Generator|Iterable|Iterator|IterableIterator))$/.test(name)) return true;
     const own = source.types.get(name);
     return own === undefined
-      ? isOurImport(name, source)
+      ? isOurImport(name, source) || isMadeType(name, source)
       : isOurType(listOf(own.body ?? own.typeAnnotation), source, depth - 1);
   });
 }
