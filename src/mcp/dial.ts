@@ -148,7 +148,7 @@ function transportOf({ id, reached }: McpServerSettings, { sdk, way, auth, web, 
   }
   const options = {
     requestInit: { headers: reached.headers },
-    fetch: ownCode(auth?.fetch ?? boundedFetch(web.fetchFor(reached.url))),
+    fetch: auth?.fetch ?? ownCode(boundedFetch(web.fetchFor(reached.url))),
     ...(auth === undefined ? {} : { authProvider: ownSignIn(auth) }),
   };
   const url = new URL(reached.url);

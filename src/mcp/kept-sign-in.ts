@@ -1,6 +1,7 @@
 import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { parsedJson } from "../base/json.ts";
+import { ownCode } from "./own-code.ts";
 import type { SignInParts } from "./sign-in.ts";
 
 /** What is kept of a sign-in, sealed: the app that we are there, and what lets us in. */
@@ -87,7 +88,7 @@ export function providerOver(kept: KeptSignIn, way: Way, { reached, clock, ids }
       way.state = ids.hex(stateCharacters);
       return way.state;
     },
-    async clientInformation(about) {
+    clientInformation: ownCode(async (about) => {
       const { issuer } = reached;
       // The server names the sign-in service. Whether it is the one that may hear who we are is for the settings to say.
       if (issuer !== undefined && bare(issuer) !== bare(about?.issuer ?? "")) {
@@ -101,15 +102,15 @@ export function providerOver(kept: KeptSignIn, way: Way, { reached, clock, ids }
         ...{ client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) },
         ...(issuer === undefined ? {} : { issuer }),
       };
-    },
-    saveClientInformation: (client) => kept.save({ client: { ...client } }),
-    tokens: async () => (await kept.load()).tokens,
-    async saveTokens(tokens) {
+    }),
+    saveClientInformation: ownCode((client) => kept.save({ client: { ...client } })),
+    tokens: ownCode(async () => (await kept.load()).tokens),
+    saveTokens: ownCode(async (tokens) => {
       const at = clock.now();
       const { expires_in: seconds } = tokens;
       way.needsPerson = false;
       await kept.save({ tokens: { ...tokens }, at, until: seconds === undefined ? undefined : at + seconds * 1_000 });
-    },
+    }),
     redirectToAuthorization(url) {
       way.link = url.href;
       way.needsPerson = true;
@@ -118,12 +119,12 @@ export function providerOver(kept: KeptSignIn, way: Way, { reached, clock, ids }
       way.verifier = verifier;
     },
     codeVerifier: () => way.verifier,
-    async invalidateCredentials(what) {
+    invalidateCredentials: ownCode(async (what) => {
       if (what === "tokens" || what === "all") await kept.save({ tokens: undefined, at: undefined, until: undefined });
       if (what === "client" || what === "all") await kept.save({ client: undefined });
       if (what === "discovery" || what === "all") await kept.save({ found: undefined });
-    },
-    saveDiscoveryState: (found) => kept.save({ found: { ...found } }),
-    discoveryState: async () => (await kept.load()).found,
+    }),
+    saveDiscoveryState: ownCode((found) => kept.save({ found: { ...found } })),
+    discoveryState: ownCode(async () => (await kept.load()).found),
   };
 }

@@ -11,6 +11,7 @@ import type { ServiceFetch } from "../web/web.ts";
 import { oneLine } from "./faults.ts";
 import { type KeptSignIn, openKept, providerOver, type Way } from "./kept-sign-in.ts";
 import { type NotedFetch, openNotedFetch } from "./noted-fetch.ts";
+import { ownCode, throwMistake } from "./own-code.ts";
 import type { McpReached } from "./settings.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
@@ -48,7 +49,7 @@ export class SignIn implements AuthProvider {
     this.#kept = openKept(parts);
     this.#provider = providerOver(this.#kept, this.#way, parts);
     this.#noted = openNotedFetch(parts.fetch);
-    this.fetch = this.#noted.fetch;
+    this.fetch = ownCode(this.#noted.fetch);
   }
 
   /** The server wants to know who asks, and only a person can say it. */
@@ -141,6 +142,7 @@ async function authorise(sdk: Sdk, provider: OAuthClientProvider, options: AuthO
     await sdk.auth(provider, options);
     return undefined;
   } catch (error) {
+    throwMistake(error);
     return oneLine(thrownText(error));
   }
 }

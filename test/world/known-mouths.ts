@@ -152,10 +152,6 @@ export const mouths: Mouths = {
     kind: "sender",
     becomes: "asks whether a model server is there: whatever goes wrong, it has not answered",
   },
-  "src/mcp/sign-in.ts#authorise": {
-    kind: "sender",
-    becomes: "the client calls what we keep in between: whoever signs in hears that it did not work",
-  },
   "src/workspace/joined.ts#joined": {
     kind: "sender",
     becomes: "Node ends the next stream with it: it is thrown where that is read, which joined.test.ts shows",
