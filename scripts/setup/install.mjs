@@ -173,7 +173,8 @@ function folderBytes(folder) {
     return readdirSync(folder, { withFileTypes: true })
       .map((entry) => join(folder, entry.name))
       .reduce((sum, path) => sum + (lstatSync(path).isDirectory() ? folderBytes(path) : lstatSync(path).size), 0);
-  } catch {
+  } catch (error) {
+    if (error.syscall === undefined) throw error;
     return 0; // npm moves folders while we look.
   }
 }

@@ -172,10 +172,6 @@ export const mouths: Mouths = {
     kind: "spare",
     becomes: "a list that only saves time: without it each guest makes its own",
   },
-  "scripts/setup/install.mjs#folderBytes": {
-    kind: "spare",
-    becomes: "a figure of the progress: npm moves folders while we look",
-  },
 };
 
 /**
