@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { Hono } from "hono";
-import { openDatabase } from "../../../test/world/database.ts";
-import { ok } from "../../base/result.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { must, startYard } from "../../../test/world/yard.ts";
 import { type HomeKey, homesHere } from "../../homes/homes.ts";
-import { ConversationId, OwnerId } from "../../protocol/ids.ts";
+import { OwnerId } from "../../protocol/ids.ts";
+import type { Storage } from "../../storage/storage.ts";
 import type { App, Env } from "../door.ts";
-import type { Parts } from "../handler.ts";
 import { partsAtHome } from "./at-home.ts";
 
 const ann = OwnerId.parse("ann");
 const dayMs = 86_400_000;
 
 /** A server of several: what its door is asked for conversations of others, and what it took for its own. */
-async function serverOf(t: TestContext, answer: (id: string) => Response) {
-  const storage = openDatabase(t);
+async function serverOf(answer: (id: string) => Response) {
+  const clock = manualClock();
   const asked: unknown[] = [];
   const app: App = new Hono<Env>();
   app.all("*", async (c) => {
@@ -25,73 +25,89 @@ async function serverOf(t: TestContext, answer: (id: string) => Response) {
     asked.push([c.req.method, pathname, c.req.header("x-account-id"), c.env.door, days]);
     return answer(id);
   });
-  const make = async (id: string) => {
-    const made = await storage.createConversation({ owner: ann, id: ConversationId.parse(id), at: 0, events: [] });
-    assert.ok(made.ok);
-    return made.value;
-  };
   const taken: HomeKey[] = [];
-  const here = new Set<HomeKey>();
+  const others = new Set<HomeKey>();
   const homes: typeof homesHere = {
-    ...homesHere,
+    ...{ ...homesHere, isShared: true },
     async homeOf(key) {
       // As if a database were asked.
       await new Promise((resolve) => setImmediate(resolve));
       taken.push(key);
-      return here.has(key) ? { isHere: true } : { isHere: false, server: "other", address: "" };
+      return others.has(key) ? { isHere: false, server: "other", address: "" } : { isHere: true };
     },
+    holds: async (key) => !others.has(key),
   };
-  return { storage, asked, app, make, taken, here, homes };
+  const stored: Storage[] = [];
+  /** Of these nothing is known any more when they are asked for. */
+  const lost = new Set<number>();
+  const yard = await startYard({
+    ...{ homes, clock },
+    wrapStorage(real) {
+      const storage: Storage = {
+        ...real,
+        conversationByNumber: async (number) => (lost.has(number) ? undefined : real.conversationByNumber(number)),
+      };
+      stored.push(storage);
+      return storage;
+    },
+  });
+  const [storage = assert.fail()] = stored;
+  const { engine, workspaces } = yard;
+  const parts = partsAtHome({ engine, workspaces, storage }, homes, app);
+  const isThere = async (id: string) => (await yard.log.find(ann, id)).ok;
+  /** A conversation with a file, of this server or of another. */
+  const make = async (id: string, where: "here" | "elsewhere") => {
+    const row = await yard.start(id, ann);
+    await must(engine.upload(row, { name: "a.txt", keep: false, chunks: new Blob(["of Ann"]).stream() }));
+    if (where === "elsewhere") others.add(`c:${row.number}`);
+    return row;
+  };
+  return { parts, clock, asked, make, taken, lost, isThere, [Symbol.asyncDispose]: yard[Symbol.asyncDispose] };
 }
 
-test("cleaning up counts what other servers moved and what none could, and asks each for its own conversations [N1][W10]", async (t) => {
+test("cleaning up counts what other servers moved and what none could, and asks each for its own conversations [N1][W10]", async () => {
   const answers: Record<string, () => Response> = {
     there: () => Response.json({ workspaces: 1, bytes: 50, skipped: 2, days: 3 }),
     away: () => new Response(null, { status: 503 }),
     gone: () => new Response(null, { status: 404 }),
   };
-  const server = await serverOf(t, (id) => answers[id]?.() ?? new Response(null, { status: 500 }));
+  await using server = await serverOf((id) => answers[id]?.() ?? new Response(null, { status: 500 }));
+  const { parts, clock, make, lost } = server;
+  await make("own", "here");
   const numbers = [];
-  for (const id of ["there", "away", "gone"]) numbers.push((await server.make(id)).number);
-  const own = { workspaces: 4, bytes: 300, skipped: 1, elsewhere: [...numbers, 9_999] };
-  const workspaces = { clean: async () => own } as unknown as Parts["workspaces"];
-  const engine = {} as Parts["engine"];
-  const parts = partsAtHome({ ...server, engine, workspaces }, server.homes, server.app);
-  const cleaned = await parts.workspaces.clean({ unusedMs: 3 * dayMs });
-  assert.deepEqual(cleaned, { ...own, workspaces: 5, bytes: 350, skipped: 4 });
+  for (const id of ["there", "away", "gone", "lost"]) numbers.push((await make(id, "elsewhere")).number);
+  lost.add(numbers[3] ?? 0);
+  clock.move(3 * dayMs + 1);
+  const { elsewhere, ...cleaned } = await parts.workspaces.clean({ unusedMs: 3 * dayMs });
+  assert.deepEqual([cleaned, new Set(elsewhere)], [{ workspaces: 2, bytes: 56, skipped: 3 }, new Set(numbers)]);
   const each = ["POST", "/api/v1/workspaces/clean", "ann", "process", 3];
   assert.deepEqual(server.asked, [each, each, each]);
 });
 
-test("what is made here is at home here before anybody is told, and what is another server's is removed there [N1][S6]", async (t) => {
-  const answers: Record<string, number> = { "a%20b": 204, gone: 404, away: 503 };
-  const server = await serverOf(t, (id) => new Response(null, { status: answers[id] ?? 500 }));
-  const removed: string[] = [];
-  const row = (id: string, number: number) => ({ owner: ann, id, number });
-  const engine = {
-    create: async () => ok(row("new", 1)),
-    branch: async () => ok({ conversation: row("branch", 2) }),
-    async remove({ id }: { readonly id: string }) {
-      removed.push(id);
-      return ok(undefined);
-    },
-  } as unknown as Parts["engine"];
-  const parts = partsAtHome({ ...server, engine, workspaces: {} as Parts["workspaces"] }, server.homes, server.app);
-  await parts.engine.create(ann, {});
-  assert.deepEqual(server.taken.splice(0), ["c:1"]);
-  await parts.engine.branch(row("new", 1) as never, 1);
-  assert.deepEqual(server.taken.splice(0), ["c:2"]);
-  server.here.add("c:3");
+test("what is made here is at home here before anybody is told, and what is another server's is removed there [N1][S6]", async () => {
+  const answers: Record<string, number> = { there: 204, gone: 404, away: 503 };
+  await using server = await serverOf((id) => new Response(null, { status: answers[id] ?? 500 }));
+  const { parts, make, taken, isThere } = server;
+  taken.length = 0;
+  const made = await must(parts.engine.create(ann, {}));
+  assert.deepEqual(taken.splice(0), [`c:${made.number}`]);
+  const branch = await must(parts.engine.branch(made));
+  assert.deepEqual(taken.splice(0), [`c:${branch.conversation.number}`]);
   const ends = [];
-  for (const [index, id] of ["own", "a b", "gone", "away"].entries()) {
-    const end = await parts.engine.remove(row(id, index + 3) as never);
-    ends.push(end.ok ? "removed" : end.failure.code);
+  for (const id of ["own", "there", "gone", "away"]) {
+    const end = await parts.engine.remove(await make(id, id === "own" ? "here" : "elsewhere"));
+    ends.push([id, end.ok ? "removed" : end.failure.code, await isThere(id)]);
   }
-  assert.deepEqual(ends, ["removed", "removed", "conversation_not_found", "home_away"]);
-  assert.deepEqual(removed, ["own"], "the others are the other server's");
+  assert.deepEqual(ends, [
+    ["own", "removed", false],
+    ["there", "removed", true],
+    ["gone", "conversation_not_found", true],
+    ["away", "home_away", true],
+  ]);
   const path = "/api/v1/conversations/";
   assert.deepEqual(
     server.asked,
-    ["a%20b", "gone", "away"].map((id) => ["DELETE", `${path}${id}`, "ann", "process", undefined]),
+    ["there", "gone", "away"].map((id) => ["DELETE", `${path}${id}`, "ann", "process", undefined]),
+    "the others are the other server's",
   );
 });
