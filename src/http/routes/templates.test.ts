@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ok } from "../../base/result.ts";
-import { failure } from "../../protocol/failure.ts";
-import { asked, partsWith } from "./handling.testing.ts";
-import { templateHandlers } from "./templates.ts";
+import { must, startYard } from "../../../test/world/yard.ts";
+import type { Config } from "../../config/config.ts";
 
 test("a template is told with the limits that the settings have now, each in the unit that clients know [S1]", async () => {
-  let executionTimeoutMsMax = 90_000;
-  const limits = { cpus: 2, memoryBytes: 512 * 1024 ** 2, fileBytesMax: 3 * 1024 ** 2 };
-  const { listTemplates, getTemplate } = templateHandlers(
-    partsWith({ sandboxSettings: () => ({ limits, executionTimeoutMsMax }) }),
-  );
+  let changed: Config | undefined;
+  await using yard = await startYard({ reload: async () => changed });
+  const { config, client } = yard;
+  /** The settings file is written, and somebody looks at what there is. */
+  const settle = async (executionTimeoutMsMax: number) => {
+    const limits = { ...config.sandbox.limits, cpus: 2, memoryBytes: 512 * 1024 ** 2, fileBytesMax: 3 * 1024 ** 2 };
+    changed = { ...config, sandbox: { ...config.sandbox, limits, executionTimeoutMsMax } };
+    await must(client.call("listTools"));
+  };
+  await settle(90_000);
   const at = "2025-01-01T00:00:00.000Z";
   const template = {
     ...{ image_url: "", runtime_type: "python3", default_cpu_cores: 2, default_memory_mb: 512, default_disk_mb: 3 },
@@ -18,10 +21,14 @@ test("a template is told with the limits that the settings have now, each in the
   };
   const python = { id: "python-basic", name: "Python", default_timeout_sec: 90, ...template };
   const several = { ...python, id: "multi-language", name: "Python, JavaScript, Bash" };
-  assert.deepEqual(await listTemplates(asked("listTemplates", {})), ok([python, several]));
-  executionTimeoutMsMax = 60_000;
-  const one = (id: string) => getTemplate(asked("getTemplate", { params: { id } }));
-  assert.deepEqual(await one("multi-language"), ok({ ...several, default_timeout_sec: 60 }));
+  assert.deepEqual(await must(client.call("listTemplates")), [python, several]);
+  await settle(60_000);
+  const one = (id: string) => client.call("getTemplate", { params: { id } });
+  assert.deepEqual(await must(one("multi-language")), { ...several, default_timeout_sec: 60 });
+  const none = await one("none");
   const known = "python-basic, multi-language";
-  assert.deepEqual(await one("none"), failure("template_not_found", { id: "none", known }));
+  assert.deepEqual(none.ok ? none : [none.failure.code, none.failure.params], [
+    "template_not_found",
+    { id: "none", known },
+  ]);
 });
