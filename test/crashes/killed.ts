@@ -10,6 +10,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { killingStorage } from "../world/killing-storage.ts";
 import { inLanes } from "../world/lanes.ts";
 import { modelServer } from "../world/model-server.ts";
+import { type CutCall, watchCutCalls } from "./cut-calls.ts";
 import type { Order } from "./kill-child.ts";
 import { type Scenario, startScenario, writtenBy } from "./scenario.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
@@ -57,7 +58,7 @@ type Place = Parameters<typeof startScenario>[1];
 /** Plays a scenario to its end in this process, whatever happened there before, and says what is there then. */
 export async function finish(
   scenario: Scenario,
-  { onPlayed, ...place }: Place & { readonly onPlayed?: () => void },
+  { onPlayed, ...place }: Place & { readonly onPlayed?: () => Promise<void> },
   acknowledged: Heads = new Map(),
 ): Promise<Finished> {
   const writes: string[] = [];
@@ -73,7 +74,7 @@ export async function finish(
   });
   await scenario.play(yard);
   const played = [...writes];
-  onPlayed?.();
+  await onPlayed?.();
   for (const [number, seq] of acknowledged) {
     const row = await stored?.conversationByNumber(number);
     const head = (await stored?.headOf(number)) ?? 0;
@@ -104,12 +105,16 @@ function parentOfYards(): string {
 const memoryBytesMin = 2_000_000_000;
 
 export type Kills = {
-  /** By the last write. */
+  /** By the last write: how often it was that. */
   readonly after: Readonly<Record<string, number>>;
-  readonly total: number;
+  readonly writes: number;
+  /** Of those, after how many something was done before the next one: there the process was killed both before and after it. */
+  readonly around: number;
   readonly twice: number;
   /** The events that were stored last: those of one write are there together. */
   readonly lastEvents: readonly (readonly string[])[];
+  /** Unsafe calls that were cut off by a kill. */
+  readonly cut: readonly CutCall[];
 };
 
 type ScenarioName = keyof typeof scenarios;
@@ -118,9 +123,9 @@ type ScenarioName = keyof typeof scenarios;
 const againEvery = 3;
 
 /**
- * Plays a scenario once, and goes on from what a kill after each single write of it leaves: what is there then is what the
- * undisturbed run has left. Every third one is killed once more, somewhere on its way. Which ones, and where, moves with
- * `turn`.
+ * Plays a scenario once, and goes on from what a kill after each single write of it leaves, both when it is stored and before
+ * the next one: what is there then is what the undisturbed run has left. Every third one is killed once more, somewhere on
+ * its way. Which ones, and where, moves with `turn`.
  */
 export async function killEverywhere(name: ScenarioName, turn: number): Promise<Kills> {
   const scenario: Scenario = scenarios[name];
@@ -130,31 +135,33 @@ export async function killEverywhere(name: ScenarioName, turn: number): Promise<
     const data = join(root, "whole", yardName);
     await mkdir(data, { recursive: true });
     const whole = await finishKeeping({ ...begun, data, into: join(root, "states"), isWanted: () => true });
-    assert.ok(whole.states.length >= whole.writes.length, `${name}: a state for each write`);
-    const twice = await inLanes(whole.states, async (state, index) => {
-      const label = `${name}, killed after write ${index + 1} of ${whole.writes.length}, ${state.write}`;
-      const left = whole.writes.length - index;
+    const stored = whole.states.filter(({ moment }) => moment === "as it is stored");
+    const written = stored.map(({ write }) => write).slice(0, whole.writes.length);
+    assert.deepEqual(written, whole.writes, `${name}: a state for each write`);
+    const ways = await inLanes(whole.states, async (state, index) => {
+      const label = `${name}, killed after write ${state.place} of ${stored.length}, ${state.write}, ${state.moment}`;
+      const left = stored.length - state.place + 1;
       const isWanted =
         (index + turn) % againEvery === 0 ? againAt(Math.floor((index + turn) / againEvery), left) : never;
-      const [again] = await goOn(state, {
-        ...begun,
-        into: `${state.data}-again`,
-        isWanted,
-        label,
-        expected: whole.outcome,
-      });
-      if (again === undefined) return undefined;
-      const labelThen = `${label}, then after ${again.write}`;
-      await goOn(again, { ...begun, into: "", isWanted: never, label: labelThen, expected: whole.outcome });
-      return again;
+      const into = `${state.data}-again`;
+      const { states, cut } = await goOn(state, { ...begun, into, isWanted, label, expected: whole.outcome });
+      const cutThen: CutCall[] = [];
+      for (const again of states) {
+        const labelThen = `${label}, then after ${again.write}, ${again.moment}`;
+        const then = { ...begun, into: "", isWanted: never, label: labelThen, expected: whole.outcome };
+        cutThen.push(...(await goOn(again, then)).cut);
+      }
+      return { states, cut: [...cut, ...cutThen] };
     });
-    const states = [...whole.states, ...twice.flatMap((state) => state ?? [])];
-    const after = Map.groupBy(whole.states, ({ write }) => write);
+    const again = ways.flatMap(({ states }) => states);
+    const after = Map.groupBy(stored, ({ write }) => write);
     return {
       after: Object.fromEntries([...after].map(([write, { length }]) => [write, length])),
-      total: whole.states.length,
-      twice: states.length - whole.states.length,
-      lastEvents: states.map(({ events }) => events),
+      writes: stored.length,
+      around: whole.states.length - stored.length,
+      twice: again.length,
+      lastEvents: [...whole.states, ...again].map(({ events }) => events),
+      cut: ways.flatMap(({ cut }) => cut),
     };
   });
 }
@@ -176,38 +183,46 @@ const never = () => false;
 type Begun = { readonly scenario: Scenario; readonly modelUrl: string; readonly into: string };
 type Keeping = Begun & { readonly isWanted: (write: string) => boolean };
 
+type Kept = { readonly states: readonly State[]; readonly cut: readonly CutCall[] };
+
 /** What a scenario leaves, and what it would have left if it had been killed at the writes that are wanted. */
 async function finishKeeping(
   { scenario, modelUrl, data, into, isWanted }: Keeping & { readonly data: string },
-  acknowledged?: Heads,
-): Promise<Finished & { readonly states: readonly State[] }> {
+  acknowledged: Heads = new Map(),
+): Promise<Finished & Kept> {
   let kept: ReturnType<typeof keepStates> | undefined;
+  let cut: readonly CutCall[] = [];
+  let checkCut: (() => Promise<readonly CutCall[]>) | undefined;
   const finished = await finish(
     scenario,
     {
       ...{ data, modelUrl },
       wrapStorage(storage) {
+        checkCut = watchCutCalls(storage, { data, numbers: [...acknowledged.keys()] });
         kept = keepStates(storage, { data, into, isWanted });
         return kept.storage;
       },
-      onPlayed: () => kept?.end(),
+      async onPlayed() {
+        kept?.end();
+        cut = (await checkCut?.()) ?? [];
+      },
     },
     acknowledged,
   );
-  return { ...finished, states: kept?.states ?? [] };
+  return { ...finished, states: kept?.states ?? [], cut };
 }
 
-/** Answers the states that are wanted of it on its way. */
+/** Answers the states that are wanted of it on its way, and the unsafe calls that it found cut off. */
 async function goOn(
   { data, acknowledged }: State,
   { label, expected, ...keeping }: Keeping & { readonly label: string; readonly expected: unknown },
-): Promise<readonly State[]> {
+): Promise<Kept> {
   const { scenario } = keeping;
   try {
-    const { outcome, states } = await finishKeeping({ ...keeping, data }, acknowledged);
+    const { outcome, ...kept } = await finishKeeping({ ...keeping, data }, acknowledged);
     if (scenario.check === undefined) assert.deepEqual(outcome, expected);
     else scenario.check(outcome);
-    return states;
+    return kept;
   } catch (error) {
     throw new Error(label, { cause: error });
   } finally {

@@ -5,11 +5,12 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   symlinkSync,
   utimesSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Append, Storage } from "../../src/storage/storage.ts";
 import { isRefused, isWrite } from "../world/killing-storage.ts";
 import type { Heads } from "./killed.ts";
@@ -18,9 +19,13 @@ import { eventsIn, writtenBy } from "./scenario.ts";
 /** What a process leaves that is killed when this write was its last. */
 export type State = {
   readonly data: string;
+  /** Which one it was, from 1. */
+  readonly place: number;
   readonly write: string;
   readonly events: readonly string[];
   readonly acknowledged: Heads;
+  /** How far it came: nobody has heard of the write yet, or all was done that is done before another one is asked for. */
+  readonly moment: "as it is stored" | "before the next";
 };
 
 type Options = {
@@ -31,37 +36,48 @@ type Options = {
 };
 
 /**
- * Copies the data directory after each write, so that one run gives what a kill at any of its writes leaves: whoever is
- * killed leaves what is there in that moment. A copy is made when the next write is asked for, with all that was done in
- * between; where one is on its way already, at once.
+ * Copies the data directory twice for each write, so that one run gives what a kill at any of its writes leaves: whoever is
+ * killed leaves what is there in that moment. The first copy is made when the write is stored, before who asked for it hears
+ * of it and does what comes next; the second one when another write is asked for, with all that was done in between. Where
+ * nothing was done, the second would be the first, and is left out.
+ *
+ * SQLite commits within one call in this thread, and a copy is one call, too: it never sees half of a transaction. Writes
+ * that share a transaction are in each other's copies, as after a kill.
  */
 export function keepStates(storage: Storage, { data, into, isWanted }: Options) {
   const states: State[] = [];
   const heads = new Map<number, number>();
-  let due: Pick<State, "write" | "events"> | undefined;
-  let [copies, asked, isOver] = [0, 0, false];
-  const keep = () => {
-    if (due === undefined) return;
-    copies += 1;
-    const folder = join(into, String(copies));
-    mkdirSync(folder, { recursive: true });
-    copyTree(data, join(folder, yardName));
-    states.push({ data: join(folder, yardName), ...due, acknowledged: new Map(heads) });
+  let due: State | undefined;
+  let [writes, asked, isOver] = [0, 0, false];
+  const keep = (state: Omit<State, "data">): State => {
+    const folder = join(into, String(states.length + 1), yardName);
+    mkdirSync(dirname(folder), { recursive: true });
+    copyTree(data, folder);
+    const kept = { ...state, data: folder };
+    states.push(kept);
+    return kept;
+  };
+  const keepDue = () => {
+    if (due !== undefined && !isSameTree(data, due.data)) keep({ ...due, moment: "before the next" });
     due = undefined;
   };
   const written = (name: string, given: readonly unknown[], answer: unknown) => {
-    keep(); // Of another one that was stored in the same moment.
+    keepDue(); // Of another one that was stored in the same moment.
     if (name === "append") noteHead(heads, given, answer);
+    writes += 1;
     const write = writtenBy(name, given);
-    if (!isOver && isWanted(write)) due = { write, events: eventsIn(given) };
-    if (asked > 0) keep();
+    if (isOver || !isWanted(write)) return;
+    const known = { place: writes, write, events: eventsIn(given), acknowledged: new Map(heads) };
+    const stored = keep({ ...known, moment: "as it is stored" });
+    // Where the next one is on its way already, nobody can say when it comes.
+    if (asked === 0) due = stored;
   };
   const wrapped = new Proxy(storage, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function" || !isWrite(String(name))) return method;
       return async (...given: unknown[]) => {
-        keep();
+        keepDue();
         asked += 1;
         const answer: unknown = await Reflect.apply(method, target, given).finally(() => {
           asked -= 1;
@@ -72,7 +88,7 @@ export function keepStates(storage: Storage, { data, into, isWanted }: Options) 
     },
   });
   const end = () => {
-    keep();
+    keepDue();
     isOver = true;
   };
   return { states, storage: wrapped, end };
@@ -104,6 +120,34 @@ function copyOne(from: string, to: string): void {
   if (found.uid !== process.getuid?.()) lchownSync(to, found.uid, found.gid);
   utimesSync(to, found.atime, found.mtime);
 }
+
+/**
+ * Whether nothing was done there since it was copied; where somebody takes something away meanwhile, there was. The database
+ * has no other door than this storage: of its files the sizes are enough.
+ */
+function isSameTree(one: string, copy: string): boolean {
+  try {
+    return isSameOne(one, copy);
+  } catch (error) {
+    if (existsSync(one)) throw error;
+    return false;
+  }
+}
+
+function isSameOne(one: string, copy: string): boolean {
+  const [found, copied] = [lstatSync(one), lstatSync(copy, { throwIfNoEntry: false })];
+  if (copied === undefined || found.mode !== copied.mode) return false;
+  if (found.isSymbolicLink()) return readlinkSync(one) === readlinkSync(copy);
+  if (found.isDirectory()) {
+    const names = readdirSync(one);
+    if (names.length !== readdirSync(copy).length) return false;
+    return names.every((name) => isSameTree(join(one, name), join(copy, name)));
+  }
+  if (found.size !== copied.size) return false;
+  return basename(one).startsWith(databaseName) || readFileSync(one).equals(readFileSync(copy));
+}
+
+const databaseName = "sessions.db";
 
 function noteHead(heads: Map<number, number>, [batch]: readonly unknown[], answer: unknown): void {
   const { number }: Pick<Append, "number"> = Object(batch);
