@@ -26,7 +26,7 @@ const linesBesides = [
   ...([["secondThoughts"], ["circles"]] as const),
 ] as const;
 
-test("on PostgreSQL, too: whichever write was the last when the process is killed, everything goes on, agents as well, and nothing acknowledged is lost [N1][L2][H1][A1][Q2]", {
+test("on PostgreSQL, too: killed after the first write of each kind (after every one in `npm run torture`), everything goes on, agents as well, and nothing acknowledged is lost [N1][L2][H1][A1][Q2]", {
   skip: cannotStore,
 }, async (t) => {
   const server = await postgresServer();

@@ -25,7 +25,7 @@ const pairsBesides = [
   { scenario: "roomAndUndo", conversation: "back", callerAt: "other" },
 ] as const;
 
-test("whichever write of a server was its last, another one on the same database finishes what it had: nothing is lost, nothing is there twice, and no unsafe tool is run again [N1][L2][H2][Q2]", {
+test("a server killed after its first write of each kind (after every one in `npm run torture`): another one on the same database finishes what it had: nothing is lost, nothing is there twice, and no unsafe tool is run again [N1][L2][H2][Q2]", {
   skip: cannotStore,
 }, async (t) => {
   const server = await startPostgres({ max_connections: 600 });
