@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
+import { problemOf } from "../../src/http/problem.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
 import type { Conversation } from "../../src/protocol/resources.ts";
 import { inPlace } from "../../web/src/conversations/groups.ts";
-import { ConversationList, undoMs } from "../../web/src/conversations/list.ts";
+import { handOverPins } from "../../web/src/conversations/kept-pins.ts";
+import { ConversationList, type ListHearers, undoMs } from "../../web/src/conversations/list.ts";
 import { until } from "../world/events.ts";
 
 // What the browser's list makes of the server's answers, in whatever order they come.
@@ -14,22 +17,29 @@ const row = (id: string, more: Partial<Conversation> = {}): Conversation => ({
 
 type Fetch = Parameters<typeof createClient>[0]["fetch"];
 
-function listOver(fetch: Fetch): ConversationList {
+function listOver(fetch: Fetch, failed: ListHearers["failed"] = ({ detail }) => assert.fail(detail)): ConversationList {
   const client = createClient({ fetch, baseUrl: "http://yard.invalid", language: "en", newKey: () => "k" });
-  return new ConversationList(
-    () => client,
-    () => {},
-  );
+  return new ConversationList(() => client, { changed: () => {}, failed });
 }
+
+/** What the server answers where its disk is full. */
+const full = problemOf(makeFailure("storage_full", {}), { language: "en", requestId: "r" });
+/** And where there is no such conversation. */
+const gone = (id: string) =>
+  problemOf(makeFailure("conversation_not_found", { id }), { language: "en", requestId: "r" });
 
 /** A list whose requests are answered by the test, one by one. */
 function heldList() {
   const asked: ((body: unknown, status?: number) => void)[] = [];
   const deleted: string[] = [];
-  const list = listOver((url, { method }) => {
-    if (method === "DELETE") deleted.push(new URL(url).pathname);
-    return new Promise((resolve) => asked.push((body, status = 200) => resolve(Response.json(body, { status }))));
-  });
+  const told: string[] = [];
+  const list = listOver(
+    (url, { method }) => {
+      if (method === "DELETE") deleted.push(new URL(url).pathname);
+      return new Promise((resolve) => asked.push((body, status = 200) => resolve(Response.json(body, { status }))));
+    },
+    ({ detail }) => told.push(detail),
+  );
   const next = () => asked.shift() ?? assert.fail("nothing is asked for");
   /** Answers both requests of a load. */
   const held = () => {
@@ -48,7 +58,7 @@ function heldList() {
     };
   };
   const shown = () => list.view.get().items.map(({ title, pinned }) => `${title}${pinned ? " pinned" : ""}`);
-  return { list, asked, deleted, next, held, load, shown };
+  return { list, asked, deleted, told, next, held, load, shown };
 }
 
 test("a list that was asked for before a change was answered takes nothing of it back [B1]", async () => {
@@ -67,7 +77,7 @@ test("a list that was asked for before a change was answered takes nothing of it
   await meanwhile(row("a"));
   assert.deepEqual(shown(), ["a pinned"], "asked for meanwhile");
   change(row("a", { pinned: true, title: "as it is there" }));
-  assert.equal(await pinned, true);
+  assert.equal(await pinned, undefined);
   assert.deepEqual(shown(), ["as it is there pinned"]);
   const lateLoaded = late(row("a"));
   await until("it is asked for once more", () => asked.length === 2);
@@ -104,16 +114,17 @@ test("while a row is in use, rows stay; new ones come above them, and what is lo
   assert.equal(placed("", "ba"), "ba");
 });
 
-test("what the server does not take is taken back [B1]", async () => {
+test("what the server does not take is taken back, and answered with the server's words [B1][P4]", async () => {
   const { list, asked, next, held, load, shown } = heldList();
   await load()(row("a"));
   const renamed = list.rename("a", "another");
   assert.deepEqual(shown(), ["another"]);
-  next()({}, 500);
-  assert.equal(await renamed, false);
-  assert.equal(asked.length, 2);
-  held()(row("a"));
-  await until("it has its name again", () => shown().join() === "a");
+  next()(full, full.status);
+  assert.equal((await renamed)?.detail, full.detail);
+  assert.deepEqual(shown(), ["a"]);
+  assert.equal(asked.length, 2, "it may be otherwise there than it was here");
+  held()(row("a", { title: "as it is there" }));
+  await until("it is as it is there", () => shown().join() === "as it is there");
 });
 
 test("a deletion that was undone stays undone; any other is done once its moment is over [B1]", async (t) => {
@@ -133,6 +144,36 @@ test("a deletion that was undone stays undone; any other is done once its moment
   assert.deepEqual(deleted, ["/api/v1/conversations/b"]);
 });
 
+test("a deletion that the server refuses is told in its words, and the conversation is there again [B1][P4]", async () => {
+  const { list, deleted, told, next, load, shown } = heldList();
+  await load()(row("a"), row("b"), row("c"));
+  list.remove("b");
+  list.removeAllNow();
+  const refused = next();
+  await load()(row("a"), row("b"), row("c"));
+  assert.deepEqual([shown(), deleted.length], [["a", "c"], 1], "on its way, it stays hidden");
+  list.removeAllNow();
+  assert.equal(deleted.length, 1, "and is asked for once");
+  refused(full, full.status);
+  await until("it is told", () => told.length > 0);
+  assert.deepEqual([told, shown()], [[full.detail], ["a", "b", "c"]]);
+});
+
+test("a conversation that others have deleted already is deleted, and nothing is told [B1]", async () => {
+  const { list, asked, told, next, held, load, shown } = heldList();
+  await load()(row("a"), row("b"));
+  const before = load();
+  list.remove("b");
+  list.removeAllNow();
+  next()(gone("b"), 404);
+  await until("it is gone", () => list.view.get().items.length === 1);
+  const late = before(row("a"), row("b"));
+  await until("it is asked for once more", () => asked.length === 2);
+  held()(row("a"));
+  await late;
+  assert.deepEqual([told, shown()], [[], ["a"]]);
+});
+
 test("a pinned conversation stands in the list once, also where one has come to it by its age [B1]", async () => {
   const rows = Array.from({ length: 230 }, (_, at) => row(`c${at}`, { pinned: at === 220, updatedAt: 1_000 - at }));
   const list = listOver((url) => {
@@ -150,4 +191,73 @@ test("a pinned conversation stands in the list once, also where one has come to 
   isWhole();
   await list.load();
   isWhole();
+});
+
+test("why the list cannot be loaded stands in it, and why older ones cannot be is told [B1][P4]", async () => {
+  const rows = Array.from({ length: 300 }, (_, at) => row(`c${at}`));
+  const told: string[] = [];
+  let isFull = true;
+  const list = listOver(
+    async (url) => {
+      if (isFull) return Response.json(full, { status: full.status });
+      const query = new URL(url).searchParams;
+      const from = Number(query.get("before") ?? 0);
+      const upTo = from + Number(query.get("limit"));
+      return Response.json(
+        query.has("pinned") ? { items: [], next: null } : { items: rows.slice(from, upTo), next: String(upTo) },
+      );
+    },
+    ({ detail }) => told.push(detail),
+  );
+  const shown = () => {
+    const { phase, failure, items } = list.view.get();
+    return [phase, failure?.detail, items.length];
+  };
+  await list.load();
+  assert.deepEqual([shown(), told], [["failed", full.detail, 0], []]);
+  isFull = false;
+  await list.load();
+  for (const [before, after] of [
+    [50, 100],
+    [100, 150],
+    [150, 200],
+    [200, 250],
+  ]) {
+    isFull = true;
+    await list.loadMore();
+    assert.deepEqual([shown(), told.splice(0)], [["ready", undefined, before], [full.detail]]);
+    isFull = false;
+    await list.loadMore();
+    assert.deepEqual([shown(), told], [["ready", undefined, after], []]);
+  }
+});
+
+test("pins that a browser kept for itself are kept until the server has them [B1]", async (t) => {
+  const kept = new Map([["agentyard.pinned", '["a","b","gone",7]']]);
+  const storage = {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
+  };
+  const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage") ?? { configurable: true };
+  Object.defineProperty(globalThis, "localStorage", { configurable: true, value: storage });
+  t.after(() => Object.defineProperty(globalThis, "localStorage", before));
+  let refused = ["b"];
+  const pinned = new Set<string>();
+  const list = listOver(async (url, { method }) => {
+    if (method === "GET") return Response.json({ items: [row("a"), row("b")], next: null });
+    const id = new URL(url).pathname.split("/").at(-1) ?? "";
+    const { status, ...rest } = id === "gone" ? gone("gone") : full;
+    if (id === "gone" || refused.includes(id)) return Response.json({ ...rest, status }, { status });
+    pinned.add(id);
+    return Response.json(row(id, { pinned: true }));
+  });
+  await handOverPins(list);
+  assert.equal(kept.get("agentyard.pinned"), '["a","b","gone",7]', "nothing is handed over before the list is there");
+  await list.load();
+  await handOverPins(list);
+  assert.deepEqual([[...pinned], [...kept]], [["a"], [["agentyard.pinned", '["b"]']]]);
+  refused = [];
+  await handOverPins(list);
+  assert.deepEqual([[...pinned], [...kept]], [["a", "b"], []]);
 });

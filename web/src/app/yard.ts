@@ -40,7 +40,7 @@ export function openYard(initial: Settings): Yard {
     client = make();
   });
   const current = () => client;
-  const conversations = openList(current);
+  const conversations = openList(current, ({ detail }) => toasts.tell({ kind: "trouble", text: detail }));
   const files = openFilesHub({ client: current, language: () => settings.get().language });
   const inbox = openInbox(current);
   return { client: current, settings, toasts, conversations, files, inbox, me: openMe(current) };

@@ -23,7 +23,8 @@ export function ConversationMenu({ id, title, isPinned, isOpen, more = [] }: Con
   const [isRenaming, setRenaming] = useState(false);
   const place = usePlace();
   const pin = async () => {
-    if (!(await conversations.pin(id, !isPinned))) toasts.tell({ kind: "trouble", text: words.notPinned });
+    const failure = await conversations.pin(id, !isPinned);
+    if (failure !== undefined) toasts.tell({ kind: "trouble", text: failure.detail });
   };
   const remove = () => {
     const undo = conversations.remove(id);
@@ -70,8 +71,8 @@ function RenameDialog({ id, title, onClose }: RenameDialogProps) {
   const [text, setText] = useState(title);
   const save = async () => {
     if (text.trim() === "") return;
-    const isDone = await conversations.rename(id, text.trim());
-    if (!isDone) toasts.tell({ kind: "trouble", text: words.conversations.notRenamed });
+    const failure = await conversations.rename(id, text.trim());
+    if (failure !== undefined) toasts.tell({ kind: "trouble", text: failure.detail });
     onClose();
   };
   return (

@@ -16,7 +16,7 @@ type RowsProps = { readonly place: Place; readonly onGone: () => void };
 export function ConversationRows({ place, onGone }: RowsProps) {
   const words = useWords().conversations;
   const { conversations } = useYard();
-  const { items, phase, hasMore } = useStore(conversations.view);
+  const { items, phase, hasMore, failure } = useStore(conversations.view);
   const [query, setQuery] = useState("");
   const box = useRef<HTMLElement>(null);
   const steady = useSteady(items, box);
@@ -37,7 +37,7 @@ export function ConversationRows({ place, onGone }: RowsProps) {
       <nav ref={box} className="rows" aria-label={words.list}>
         {phase === "failed" && (
           <p className="rows-none">
-            {words.failed} <Button onClick={() => void conversations.refresh()}>{words.again}</Button>
+            {words.failed} {failure?.detail} <Button onClick={() => void conversations.refresh()}>{words.again}</Button>
           </p>
         )}
         {phase === "ready" && found.length === 0 && (

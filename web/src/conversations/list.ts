@@ -1,4 +1,4 @@
-import type { Client } from "../../../src/client/client.ts";
+import type { Client, ClientFailure } from "../../../src/client/client.ts";
 import type { Conversation } from "../../../src/protocol/resources.ts";
 import { createStore } from "../app/store-value.ts";
 
@@ -8,6 +8,8 @@ export type ListView = {
   /** Newest first, and below them what is pinned and older than that; without those that are about to be deleted. */
   readonly items: readonly Conversation[];
   readonly hasMore: boolean;
+  /** Why there is nothing to show. */
+  readonly failure?: ClientFailure | undefined;
 };
 
 const pageItems = 50;
@@ -17,12 +19,25 @@ export const undoMs = 8_000;
 
 type Change = { readonly title?: string; readonly pinned?: boolean; readonly seenAt?: number };
 
+/** Who hears of what happens here. */
+export type ListHearers = {
+  /** The user's other tabs: something is otherwise now. */
+  readonly changed: () => void;
+  /** The user: what they did a while ago could not be done. */
+  readonly failed: (failure: ClientFailure) => void;
+};
+
+type Removal = { readonly timer: ReturnType<typeof setTimeout>; isAsked: boolean };
+
 /** The user's conversations. Others are told of each change that is made here. */
 export class ConversationList {
   readonly view = createStore<ListView>({ phase: "loading", items: [], hasMore: false });
   readonly #client: () => Client;
-  readonly #tell: () => void;
-  readonly #removing = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #tell: ListHearers;
+  /** As the server has them. */
+  #all: readonly Conversation[] = [];
+  /** What is hidden, until the server has deleted it. */
+  readonly #removing = new Map<string, Removal>();
   /** What is on its way to the server, and shown already. */
   readonly #changing = new Set<{ readonly id: string; readonly change: Change }>();
   /** How many of them were answered. */
@@ -33,33 +48,27 @@ export class ConversationList {
   #next: string | null = null;
   #wanted = pageItems;
 
-  constructor(client: () => Client, tell: () => void) {
+  constructor(client: () => Client, tell: ListHearers) {
     this.#client = client;
     this.#tell = tell;
   }
 
   async refresh(): Promise<void> {
     await this.load();
-    this.#tell();
+    this.#tell.changed();
   }
 
   async loadMore(): Promise<void> {
     if (this.#next === null) return;
     this.#wanted += pageItems;
-    if (this.#wanted <= answerItemsMax) return this.load();
-    const answer = await this.#client().call("listConversations", {
-      query: { limit: pageItems, before: this.#next },
-    });
-    if (!answer.ok) return;
-    this.#next = answer.value.next;
-    const { items } = this.view.get();
-    // What is pinned stands there already, however old it is.
-    const known = new Set([...items.map(({ id }) => id), ...this.#removing.keys()]);
-    const more = answer.value.items.filter(({ id }) => !known.has(id));
-    this.#change({ items: this.#asChanged([...items, ...more]), hasMore: this.#next !== null });
+    const failure = this.#wanted <= answerItemsMax ? await this.load() : await this.#loadBeyond(this.#next);
+    if (failure === undefined) return;
+    this.#wanted -= pageItems;
+    this.#tell.failed(failure);
   }
 
-  async pin(id: string, pinned: boolean): Promise<boolean> {
+  /** What it answers is why it could not be done; so does `rename`. */
+  async pin(id: string, pinned: boolean): Promise<ClientFailure | undefined> {
     return this.#changeOne(id, { pinned });
   }
 
@@ -69,18 +78,19 @@ export class ConversationList {
     if (item !== undefined && (item.seenAt ?? 0) < item.updatedAt) void this.#changeOne(id, { seenAt: item.updatedAt });
   }
 
-  async rename(id: string, title: string): Promise<boolean> {
+  async rename(id: string, title: string): Promise<ClientFailure | undefined> {
     return this.#changeOne(id, { title });
   }
 
   /** Hides it, and deletes it for good after a while; the answer undoes that. */
   remove(id: string): () => void {
     const timer = setTimeout(() => void this.#removeNow(id), undoMs);
-    this.#removing.set(id, timer);
-    this.#change({ items: this.view.get().items.filter((item) => item.id !== id) });
+    this.#removing.set(id, { timer, isAsked: false });
+    this.#show({});
     return () => {
       clearTimeout(timer);
       this.#removing.delete(id);
+      this.#show({});
       void this.load();
     };
   }
@@ -90,7 +100,8 @@ export class ConversationList {
     for (const id of this.#removing.keys()) void this.#removeNow(id);
   }
 
-  async load(): Promise<void> {
+  /** Answers why it could not be asked. */
+  async load(): Promise<ClientFailure | undefined> {
     const answered = this.#answered;
     this.#asked += 1;
     const question = this.#asked;
@@ -99,57 +110,81 @@ export class ConversationList {
       this.#client().call("listConversations", { query: { limit } }),
       this.#client().call("listConversations", { query: { limit: answerItemsMax, pinned: true } }),
     ]);
-    if (!answer.ok || !pinned.ok) {
-      if (this.view.get().phase === "loading") this.#change({ phase: "failed" });
-      return;
-    }
+    if (!answer.ok) return this.#notLoaded(answer.failure);
+    if (!pinned.ok) return this.#notLoaded(pinned.failure);
     // It may be from before a change.
     if (answered !== this.#answered) return this.load();
     // A later one was quicker: what has come since must not go again.
-    if (question < this.#shown) return;
+    if (question < this.#shown) return undefined;
     this.#shown = question;
     const newest = new Set(answer.value.items.map(({ id }) => id));
     const all = [...answer.value.items, ...pinned.value.items.filter(({ id }) => !newest.has(id))];
-    const items = all.filter(({ id }) => !this.#removing.has(id));
     const known = new Set(all.map(({ id }) => id));
     // What was loaded beyond one answer stays below it.
     const isBeyond = this.#wanted > answerItemsMax;
-    const older = isBeyond ? this.view.get().items.filter(({ id }) => !known.has(id)) : [];
+    const older = isBeyond ? this.#all.filter(({ id }) => !known.has(id)) : [];
     if (!isBeyond) this.#next = answer.value.next;
-    this.#change({ phase: "ready", items: this.#asChanged([...items, ...older]), hasMore: this.#next !== null });
+    this.#all = [...all, ...older];
+    this.#show({ phase: "ready", hasMore: this.#next !== null, failure: undefined });
+    return undefined;
+  }
+
+  #notLoaded(failure: ClientFailure): ClientFailure {
+    // What was loaded before is better than nothing.
+    if (this.view.get().phase !== "ready") this.#show({ phase: "failed", failure });
+    return failure;
+  }
+
+  /** What is older than one answer holds comes piece by piece. */
+  async #loadBeyond(before: string): Promise<ClientFailure | undefined> {
+    const answer = await this.#client().call("listConversations", { query: { limit: pageItems, before } });
+    if (!answer.ok) return answer.failure;
+    this.#next = answer.value.next;
+    // What is pinned stands there already, however old it is.
+    const known = new Set(this.#all.map(({ id }) => id));
+    this.#all = [...this.#all, ...answer.value.items.filter(({ id }) => !known.has(id))];
+    this.#show({ hasMore: this.#next !== null });
+    return undefined;
   }
 
   /** Shown at once, and told to the server: it is so in the user's other browsers, too. */
-  async #changeOne(id: string, change: Change): Promise<boolean> {
+  async #changeOne(id: string, change: Change): Promise<ClientFailure | undefined> {
     const entry = { id, change };
     this.#changing.add(entry);
-    this.#change({ items: this.#asChanged(this.view.get().items) });
+    this.#show({});
     const answer = await this.#client().call("changeConversation", { params: { id }, body: change });
     this.#changing.delete(entry);
     this.#answered += 1;
-    if (!answer.ok) {
-      void this.load();
-      return false;
-    }
-    const items = this.view.get().items.map((item) => (item.id === id ? answer.value : item));
-    this.#change({ items: this.#asChanged(items) });
-    this.#tell();
-    return true;
-  }
-
-  #asChanged(items: readonly Conversation[]): readonly Conversation[] {
-    const changes = (of: string) => [...this.#changing].filter(({ id }) => id === of).map(({ change }) => change);
-    return this.#changing.size === 0 ? items : items.map((item) => Object.assign({}, item, ...changes(item.id)));
+    if (answer.ok) this.#all = this.#all.map((item) => (item.id === id ? answer.value : item));
+    this.#show({});
+    if (answer.ok) this.#tell.changed();
+    else void this.load();
+    return answer.ok ? undefined : answer.failure;
   }
 
   async #removeNow(id: string): Promise<void> {
-    clearTimeout(this.#removing.get(id));
-    this.#removing.delete(id);
-    await this.#client().call("deleteConversation", { params: { id } });
-    this.#tell();
+    const removal = this.#removing.get(id);
+    if (removal === undefined || removal.isAsked) return;
+    clearTimeout(removal.timer);
+    removal.isAsked = true;
+    const answer = await this.#client().call("deleteConversation", { params: { id } });
+    const isTakenBack = this.#removing.get(id) !== removal;
+    if (!isTakenBack) this.#removing.delete(id);
+    this.#answered += 1;
+    // Where somebody else has deleted it, it is as it was wanted.
+    const isGone = answer.ok || answer.failure.code === "conversation_not_found";
+    if (isGone) this.#all = this.#all.filter((item) => item.id !== id);
+    this.#show({});
+    if (isGone) this.#tell.changed();
+    else if (!isTakenBack) this.#tell.failed(answer.failure);
   }
 
-  #change(changed: Partial<ListView>): void {
-    this.view.set({ ...this.view.get(), ...changed });
+  /** The rows are what the server has, with what is on its way to it. */
+  #show(changed: Omit<Partial<ListView>, "items">): void {
+    const changes = (of: string) => [...this.#changing].filter(({ id }) => id === of).map(({ change }) => change);
+    const items = this.#all
+      .filter(({ id }) => !this.#removing.has(id))
+      .map((item) => (this.#changing.size === 0 ? item : Object.assign({}, item, ...changes(item.id))));
+    this.view.set({ ...this.view.get(), ...changed, items });
   }
 }

@@ -1,14 +1,14 @@
-import type { Client } from "../../../src/client/client.ts";
-import { keep, readKeptJson } from "../app/kept.ts";
+import type { Client, ClientFailure } from "../../../src/client/client.ts";
+import { handOverPins } from "./kept-pins.ts";
 import { ConversationList } from "./list.ts";
 
 /** Other clients change the list, too. */
 const refreshMs = 5_000;
 
 /** The list, as fresh as the page is looked at; tabs of one browser tell each other of changes. */
-export function openList(client: () => Client): ConversationList {
+export function openList(client: () => Client, failed: (failure: ClientFailure) => void): ConversationList {
   const tabs = new BroadcastChannel("agentyard.list");
-  const list = new ConversationList(client, () => tabs.postMessage("changed"));
+  const list = new ConversationList(client, { changed: () => tabs.postMessage("changed"), failed });
   tabs.addEventListener("message", () => void list.load());
   const lookAgain = () => {
     if (!document.hidden) void list.load();
@@ -19,14 +19,4 @@ export function openList(client: () => Client): ConversationList {
   addEventListener("pagehide", () => list.removeAllNow());
   void list.load().then(() => handOverPins(list));
   return list;
-}
-
-/** Once the browser kept for itself what is pinned. */
-async function handOverPins(list: ConversationList): Promise<void> {
-  const kept = readKeptJson("pinned");
-  if (!Array.isArray(kept) || list.view.get().phase !== "ready") return;
-  await Promise.all(kept.filter((id) => typeof id === "string").map((id) => list.pin(id, true)));
-  keep("pinned", undefined);
-  keep("seen", undefined);
-  await list.refresh();
 }

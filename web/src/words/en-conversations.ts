@@ -20,6 +20,4 @@ export const enConversations = {
   removed: (p: { title: string }) => `“${p.title}” is deleted with its files.`,
   undo: "Undo",
   unread: "New since you looked",
-  notRenamed: "The title could not be changed.",
-  notPinned: "The pin could not be changed.",
 };

@@ -22,6 +22,4 @@ export const zhConversations: typeof enConversations = {
   removed: (p) => `已删除“${p.title}”及其文件。`,
   undo: "撤销",
   unread: "有未读的新内容",
-  notRenamed: "无法修改标题。",
-  notPinned: "无法更改置顶。",
 };
