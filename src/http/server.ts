@@ -178,10 +178,10 @@ const plainHeaders = { "content-type": "application/problem+json", "x-content-ty
 function refuseUnreadable(error: Pick<NodeJS.ErrnoException, "code">, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const reason = makeFailure("request_unreadable", { why: unreadable[error.code ?? ""] ?? "syntax" });
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  const body = JSON.stringify({ ...problemOf(reason, { language: "en", requestId: "" }), status });
+  const problem = problemOf(reason, { language: "en", requestId: "" });
+  const body = JSON.stringify(problem);
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
     ...Object.entries(plainHeaders).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",

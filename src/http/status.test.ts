@@ -19,6 +19,11 @@ test("the status follows the cause where a code has several: a full disk is 507,
     packages.map((why) => status("packages_failed", why)),
     [400, 408, 507, 503, 409],
   );
+  const requests = ["headers", "slow", "syntax", "broken_off"];
+  assert.deepEqual(
+    requests.map((why) => status("request_unreadable", why)),
+    [431, 408, 400, 400],
+  );
   assert.equal(status("storage_full", ""), 507);
   assert.equal(status("write_failed", "what a later version wrote down"), 500);
   assert.deepEqual(statusesOf("packages_failed"), [400, 408, 507, 503, 409]);

@@ -15,6 +15,7 @@ export type ProblemStatus =
   | 416
   | 422
   | 429
+  | 431
   | 500
   | 502
   | 503
@@ -199,7 +200,7 @@ const statuses: Statuses = {
   sign_in_as_taken: 409,
   proxy_unnamed: 403,
   users_needed: 409,
-  request_unreadable: 400,
+  request_unreadable: { headers: 431, slow: 408, syntax: 400, broken_off: 400 },
   already_served: 409,
   backup_failed: 500,
   backup_newer: 422,
