@@ -128,7 +128,8 @@ export const enTerminal = {
     argumentUnwanted: (p: { command: string; value: string }) => `${p.command} does not take “${p.value}”`,
     notTogether: (p: { one: string; other: string }) => `${p.one} and ${p.other} do not go together`,
     promptMissing: () => "run needs a message: agentyard run “…”, or text on standard input",
-    outputFailed: (p: { why: string }) => `✗ The output cannot be written: ${p.why}`,
+    outputFailed: (p: { why: string }) =>
+      `✗ The output cannot be written: ${p.why}. Free some space, or send it elsewhere. The command still goes on to its end.`,
     inputUnreadable: (p: { why: string }) => `Standard input could not be read (${p.why})`,
     nothingToContinue: () => "There is no interrupted turn to go on with, and no message was given",
     rulesHint: () => "`agentyard approvals rules` lists them.",

@@ -92,8 +92,10 @@ test("told to end while it waits for its input, run ends with 130 [P2]", async (
 });
 
 for (const command of ["run hi </dev/null", "--help", "model"]) {
-  test(`output that cannot be written is one line and exit code 1: ${command} [P2]`, async (t) => {
+  test(`output that cannot be written is one line with what to do, and exit code 1: ${command} [P2][P4]`, async (t) => {
     const { code, errors } = await startScript(t, undefined, `"$@" ${command} >/dev/full`).ended;
-    assert.deepEqual([code, errors], [1, "✗ The output cannot be written: ENOSPC: no space left on device, write\n"]);
+    const cause = "The output cannot be written: ENOSPC: no space left on device, write.";
+    const advice = "Free some space, or send it elsewhere. The command still goes on to its end.";
+    assert.deepEqual([code, errors], [1, `✗ ${cause} ${advice}\n`]);
   });
 }
