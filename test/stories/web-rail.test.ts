@@ -1,7 +1,10 @@
 // Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
+import { problemOf } from "../../src/http/problem.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
+import type { Problem } from "../../src/protocol/resources.ts";
 import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
 import { type Ending, openChat } from "../world/chat-page.ts";
 import { until } from "../world/events.ts";
@@ -162,4 +165,54 @@ test("a conversation keeps its newest name, also when an older answer is the slo
   await must(yard.client.call("undoTurn", { params: { id } }));
   await page.getByText("answer to: go on").waitFor({ state: "hidden" });
   assert.deepEqual([await heading("third name").count(), await heading("second name").count()], [1, 0]);
+});
+
+test("what the server refuses in the list is told at the edge of the page, with what to do [B1][P4]", {
+  skip,
+}, async (t) => {
+  const { page, say, answer, rail: list } = await open(t);
+  await say("keep me: figs");
+  await answer(/to: keep me: figs/).waitFor();
+  const problem = (code: "storage_full" | "storage_read_only" | "storage_busy") =>
+    problemOf(makeFailure(code, {}), { language: "en", requestId: "r" });
+  const [pinning, renaming, removing] = [
+    problem("storage_full"),
+    problem("storage_read_only"),
+    problem("storage_busy"),
+  ];
+  const refuse = (route: Route, { status, ...rest }: Problem) =>
+    route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify({ status, ...rest }) });
+  await page.route(/\/conversations\/[^/]+$/, (route) => {
+    const request = route.request();
+    if (request.method() === "DELETE") return refuse(route, removing);
+    const change = request.method() === "PATCH" ? request.postDataJSON() : {};
+    if ("pinned" in change) return refuse(route, pinning);
+    return "title" in change ? refuse(route, renaming) : route.fallback();
+  });
+  const isTold = ({ detail }: Problem) => page.locator(".toast[data-kind=trouble]", { hasText: detail }).waitFor();
+  const choose = async (entry: string) => {
+    await list.getByRole("button", { name: "Menu of keep me: figs" }).click();
+    await page.getByRole("menuitem", { name: entry }).click();
+  };
+  await choose("Pin");
+  await isTold(pinning);
+  await choose("Rename");
+  await page.getByRole("textbox", { name: "New title" }).fill("dates");
+  await page.keyboard.press("Enter");
+  await isTold(renaming);
+  await choose("Delete");
+  await list.getByText("keep me: figs").waitFor({ state: "hidden" });
+  // Whoever leaves does not take it back any more.
+  await page.evaluate(`dispatchEvent(new Event("pagehide"))`);
+  await isTold(removing);
+  await list.getByText("keep me: figs").waitFor();
+
+  await page.route(/\/conversations\?/, (route) => refuse(route, removing));
+  await page.reload();
+  await list.getByText(`The list could not be loaded. ${removing.detail}`).waitFor();
+  await page.close();
+  assert.deepEqual(
+    browser.complaints().filter((line) => !/status of 50[37]/.test(line)),
+    [],
+  );
 });
