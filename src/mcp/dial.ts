@@ -220,10 +220,11 @@ async function leave(client: Client, transport: Transport): Promise<void> {
   try {
     await endSession(transport).catch(throwMistake);
   } finally {
-    await client
-      .close()
-      .catch(throwMistake)
-      .finally(() => transport.close().catch(throwMistake));
+    try {
+      await client.close().catch(throwMistake);
+    } finally {
+      await transport.close().catch(throwMistake);
+    }
   }
 }
 

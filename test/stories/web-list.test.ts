@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
-import { problemOf } from "../../src/http/problem.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import type { Conversation } from "../../src/protocol/resources.ts";
 import { inPlace } from "../../web/src/conversations/groups.ts";
 import { handOverPins } from "../../web/src/conversations/kept-pins.ts";
 import { ConversationList, type ListHearers, undoMs } from "../../web/src/conversations/list.ts";
 import { until } from "../world/events.ts";
+import { problemFor } from "../world/problem.ts";
 
 // What the browser's list makes of the server's answers, in whatever order they come.
 
@@ -23,10 +23,9 @@ function listOver(fetch: Fetch, failed: ListHearers["failed"] = ({ detail }) => 
 }
 
 /** What the server answers where its disk is full. */
-const full = problemOf(makeFailure("storage_full", {}), { language: "en", requestId: "r" });
+const full = problemFor(makeFailure("storage_full", {}), 507);
 /** And where there is no such conversation. */
-const gone = (id: string) =>
-  problemOf(makeFailure("conversation_not_found", { id }), { language: "en", requestId: "r" });
+const gone = (id: string) => problemFor(makeFailure("conversation_not_found", { id }), 404);
 
 /** A list whose requests are answered by the test, one by one. */
 function heldList() {

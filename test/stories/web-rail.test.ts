@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page, Route } from "playwright-core";
-import { problemOf } from "../../src/http/problem.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import type { Problem } from "../../src/protocol/resources.ts";
 import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
 import { type Ending, openChat } from "../world/chat-page.ts";
 import { until } from "../world/events.ts";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
+import { problemFor } from "../world/problem.ts";
 import { must } from "../world/yard.ts";
 
 // The list of conversations beside the chat, as people use it.
@@ -173,13 +173,9 @@ test("what the server refuses in the list is told at the edge of the page, with 
   const { page, say, answer, rail: list } = await open(t);
   await say("keep me: figs");
   await answer(/to: keep me: figs/).waitFor();
-  const problem = (code: "storage_full" | "storage_read_only" | "storage_busy") =>
-    problemOf(makeFailure(code, {}), { language: "en", requestId: "r" });
-  const [pinning, renaming, removing] = [
-    problem("storage_full"),
-    problem("storage_read_only"),
-    problem("storage_busy"),
-  ];
+  const pinning = problemFor(makeFailure("storage_full", {}), 507);
+  const renaming = problemFor(makeFailure("storage_read_only", {}), 503);
+  const removing = problemFor(makeFailure("storage_busy", {}), 503);
   const refuse = (route: Route, { status, ...rest }: Problem) =>
     route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify({ status, ...rest }) });
   await page.route(/\/conversations\/[^/]+$/, (route) => {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { must, startYard } from "../../../test/world/yard.ts";
-import type { Config } from "../../config/config.ts";
+import { must, startYard, type TestYard } from "../../../test/world/yard.ts";
 
 test("a template is told with the limits that the settings have now, each in the unit that clients know [S1]", async () => {
-  let changed: Config | undefined;
+  let changed: TestYard["config"] | undefined;
   await using yard = await startYard({ reload: async () => changed });
   const { config, client } = yard;
   /** The settings file is written, and somebody looks at what there is. */
