@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { makeFailure } from "../protocol/failure.ts";
 import { StorageAway } from "../storage/storage.ts";
 import { openAdmission } from "./admit.ts";
-import { bindRoutes, refuseOtherMethods } from "./bind.ts";
+import { bindRoutes, refuseOtherMethods } from "./bind/bind.ts";
 import { languageWanted, requestIdOf } from "./caller.ts";
 import { dialectOf } from "./dialect.ts";
 import { bindDocs } from "./docs/docs.ts";

@@ -10,7 +10,7 @@ import { routes } from "../../src/protocol/routes.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { beginCommand } from "../../src/terminal/terminal.ts";
 import { type Language, wordsFor } from "../../src/words/words.ts";
-import { PAGE } from "../world/house-plan.ts";
+import { INNER_PAGES, PAGE } from "../world/house-plan.ts";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { startYard } from "../world/yard.ts";
 
@@ -91,15 +91,33 @@ for (const walk of ["One message, twelve files", "Several servers"])
     assert.deepEqual(lost, []);
   });
 
-test("a message goes down the page to the database, and what is streamed of it stands at its top [P4]", () => {
-  const folders = stepsOf("One message, twelve files").map(({ file }) => PAGE.indexOf(file.replace(/\/.*/, "")));
-  const [down, up] = [folders.slice(0, 9), folders.slice(9)];
+test("a message goes down the page to the database, also inside the rooms, and what is streamed of it goes down from the top again [P4]", () => {
+  const steps = stepsOf("One message, twelve files");
+  const places = steps.map(({ file }) => placeOnPage(file));
+  assert.ok(
+    places.every((place) => place >= 0),
+    JSON.stringify(places),
+  );
+  const [down, again] = [places.slice(0, 9), places.slice(9)];
   assert.deepEqual(
     down,
     down.toSorted((one, other) => one - other),
   );
-  assert.deepEqual(new Set(up), new Set([PAGE.indexOf("http")]));
+  assert.deepEqual(
+    again,
+    again.toSorted((one, other) => one - other),
+  );
+  assert.deepEqual(new Set(steps.slice(9).map(({ file }) => file.split("/", 1)[0])), new Set(["http"]));
 });
+
+/** Front files stand above the rooms of their folder. */
+function placeOnPage(file: string): number {
+  const [room = "", ...inner] = file.split("/");
+  if (inner[0] === `${room}.ts`) return PAGE.indexOf(room) * 100;
+  const rooms = INNER_PAGES[room]?.map((line) => line.split(" ")) ?? [["."]];
+  const [own = "."] = inner.length > 1 ? inner : [];
+  return PAGE.indexOf(room) * 100 + 1 + rooms.findIndex((line) => line.includes(own));
+}
 
 test("what a row of that walk names in brackets is imported by its file, by the one before it, or by what it named already [P4]", () => {
   const steps = stepsOf("One message, twelve files");

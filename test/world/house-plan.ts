@@ -108,7 +108,7 @@ export const ADAPTERS_OF_ADAPTERS = {
  */
 export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   terminal: ["rich", "."],
-  http: ["docs", "homes", "routes", "openai", "chat", "operators", "sandbox", "peers", "."],
+  http: ["docs", "homes", "bind", "routes", "openai", "chat", "operators", "sandbox", "peers", "."],
   tools: ["builtin", "edit", "."],
   loop: ["agents ."],
   approvals: ["code shell ."],

@@ -3,7 +3,7 @@ import type { HomeKey, Homes } from "../../homes/homes.ts";
 import type { Failure } from "../../protocol/failure.ts";
 import type { Route } from "../../protocol/route.ts";
 import { type RouteName, routes } from "../../protocol/routes.ts";
-import type { Elsewhere } from "../bind.ts";
+import type { Elsewhere } from "../bind/bind.ts";
 import type { IncomingBytes } from "../bytes.ts";
 import { doorOf, type HandOn } from "../door.ts";
 import type { Call, Parts } from "../handler.ts";

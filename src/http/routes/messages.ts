@@ -1,12 +1,21 @@
+import type { Ids } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
+import type { Log } from "../../log/log.ts";
+import type { Engine } from "../../loop/loop.ts";
 import { failure } from "../../protocol/failure.ts";
 import { hasVisible, Slot } from "../../protocol/message.ts";
-import type { Handlers, Parts } from "../handler.ts";
+import type { Handlers } from "../handler.ts";
 import { idFor } from "../once.ts";
 
 type Names = "sendMessage" | "sayAgain" | "withdrawMessage" | "cancelTurn" | "resumeTurn";
 
-export function messageHandlers({ engine, log, ids }: Parts): Pick<Handlers, Names> {
+type Behind = {
+  readonly engine: Pick<Engine, "send" | "sayAgain" | "withdraw" | "cancel" | "resume">;
+  readonly log: Pick<Log, "find">;
+  readonly ids: Ids;
+};
+
+export function messageHandlers({ engine, log, ids }: Behind): Pick<Handlers, Names> {
   return {
     async sendMessage({ owner, params, body, language, once }) {
       const row = await log.find(owner, params.id);

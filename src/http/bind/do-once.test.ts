@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { openDatabase } from "../../test/world/database.ts";
-import { endlessClock, manualClock } from "../../test/world/manual-clock.ts";
-import { localOwner } from "../protocol/ids.ts";
-import type { Storage } from "../storage/storage.ts";
+import { openDatabase } from "../../../test/world/database.ts";
+import { endlessClock, manualClock } from "../../../test/world/manual-clock.ts";
+import { localOwner } from "../../protocol/ids.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { openDoOnce } from "./do-once.ts";
 
 const kept = { status: 201, headers: {}, body: "made" };

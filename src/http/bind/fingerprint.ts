@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { BrokenOff } from "../workspace/workspace.ts";
-import type { IncomingBytes } from "./bytes.ts";
+import { BrokenOff } from "../../workspace/workspace.ts";
+import type { IncomingBytes } from "../bytes.ts";
 
 /** Headers by which some routes are told what to do. */
 const tellingHeaders = [

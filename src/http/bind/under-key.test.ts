@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDatabase } from "../../test/world/database.ts";
-import { manualClock } from "../../test/world/manual-clock.ts";
-import { failed, ok } from "../base/result.ts";
-import { type Failure, makeFailure } from "../protocol/failure.ts";
-import { localOwner } from "../protocol/ids.ts";
-import { noBytes } from "./bytes.ts";
+import { openDatabase } from "../../../test/world/database.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { failed, ok } from "../../base/result.ts";
+import { type Failure, makeFailure } from "../../protocol/failure.ts";
+import { localOwner } from "../../protocol/ids.ts";
+import { noBytes } from "../bytes.ts";
 import { openDoOnce } from "./do-once.ts";
 import { type Responded, underKey } from "./under-key.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BrokenOff } from "../workspace/workspace.ts";
+import { BrokenOff } from "../../workspace/workspace.ts";
 import { fingerprintOf, hashed, hashOf } from "./fingerprint.ts";
 
 const form = (boundary: string) => `multipart/form-data; boundary=${boundary}`;

@@ -1,12 +1,12 @@
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import type { OwnerId } from "../protocol/ids.ts";
-import type { IncomingBytes } from "./bytes.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import type { IncomingBytes } from "../bytes.ts";
+import type { HttpCall } from "../door.ts";
+import type { Once } from "../handler.ts";
+import { statusOf } from "../status.ts";
 import type { DoOnce, KeptAnswer } from "./do-once.ts";
-import type { HttpCall } from "./door.ts";
 import { fingerprintOf, hashed, hashOf } from "./fingerprint.ts";
-import type { Once } from "./handler.ts";
-import { statusOf } from "./status.ts";
 
 /** An answer longer than this is not kept: a repeat does the call again and finds what it made. */
 const keptBytesMax = 1024 * 1024;

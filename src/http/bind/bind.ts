@@ -1,13 +1,12 @@
 import type { z } from "zod";
-import { type Gate, openGate, untilOver } from "../base/gate.ts";
-import { failed, ok, type Result } from "../base/result.ts";
-import { type Failure, failure, makeFailure } from "../protocol/failure.ts";
-import { bodyBytesMaxOf, type Route } from "../protocol/route.ts";
-import { type RouteName, routes } from "../protocol/routes.ts";
-import { readBody } from "./body.ts";
-import { type IncomingBytes, leaveBytes, noBytes, openBytes } from "./bytes.ts";
-import { actsAsNamed, ownerOf } from "./caller.ts";
-import { openDoOnce } from "./do-once.ts";
+import { type Gate, openGate, untilOver } from "../../base/gate.ts";
+import { failed, ok, type Result } from "../../base/result.ts";
+import { type Failure, failure, makeFailure } from "../../protocol/failure.ts";
+import { bodyBytesMaxOf, type Route } from "../../protocol/route.ts";
+import { type RouteName, routes } from "../../protocol/routes.ts";
+import { readBody } from "../body.ts";
+import { type IncomingBytes, leaveBytes, noBytes, openBytes } from "../bytes.ts";
+import { actsAsNamed, ownerOf } from "../caller.ts";
 import {
   type App,
   type Caller,
@@ -17,13 +16,14 @@ import {
   type HttpCall,
   isLocal,
   leavingSignal,
-} from "./door.ts";
-import { sendDownload } from "./download.ts";
-import type { Answer, Answered, Call, Handlers, Parts } from "./handler.ts";
-import { descriptionPaths } from "./openapi.ts";
-import { parsePart } from "./parse.ts";
-import { refuse, thrownLine } from "./problem.ts";
-import type { Tries } from "./tries.ts";
+} from "../door.ts";
+import { sendDownload } from "../download.ts";
+import type { Answer, Answered, Call, Handlers, Parts } from "../handler.ts";
+import { descriptionPaths } from "../openapi.ts";
+import { parsePart } from "../parse.ts";
+import { refuse, thrownLine } from "../problem.ts";
+import type { Tries } from "../tries.ts";
+import { openDoOnce } from "./do-once.ts";
 import { keyOf, type Responded, replayed, underKey } from "./under-key.ts";
 
 /**

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { inBackground } from "../base/background.ts";
-import type { Clock } from "../base/clock.ts";
-import { derivedHex } from "../base/ids.ts";
-import { parsedJson } from "../base/json.ts";
-import { ok, type Result } from "../base/result.ts";
-import { type Failure, failure } from "../protocol/failure.ts";
-import type { OwnerId } from "../protocol/ids.ts";
-import type { Storage } from "../storage/storage.ts";
-import type { Once } from "./handler.ts";
+import { inBackground } from "../../base/background.ts";
+import type { Clock } from "../../base/clock.ts";
+import { derivedHex } from "../../base/ids.ts";
+import { parsedJson } from "../../base/json.ts";
+import { ok, type Result } from "../../base/result.ts";
+import { type Failure, failure } from "../../protocol/failure.ts";
+import type { OwnerId } from "../../protocol/ids.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Once } from "../handler.ts";
 
 /** A call under an `Idempotency-Key`. */
 export type KeyedCall = {
