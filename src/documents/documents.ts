@@ -18,6 +18,7 @@ export { isCode } from "./is-code.ts";
 export { fileKind, type Indexing } from "./library.ts";
 export { openDocuments } from "./open-documents.ts";
 export { receiveUpload } from "./upload.ts";
+export { readUploadedZip } from "./uploaded-zip.ts";
 
 /** What is in files: their type, their text, and where something stands in them. */
 export interface Documents {

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { ok, type Result } from "../../base/result.ts";
+import { readUploadedZip } from "../../documents/documents.ts";
 import { type Failure, failure } from "../../protocol/failure.ts";
 import type { UploadedFile } from "../../protocol/resources.ts";
 import type { StoredFile } from "../../protocol/sandbox-file-routes.ts";
@@ -8,7 +9,6 @@ import type { Answer, Parts } from "../handler.ts";
 import { temparea } from "./file-place.ts";
 import type { Sought } from "./seek-file.ts";
 import { storeOnce } from "./stored-before.ts";
-import { readArchive } from "./unzip.ts";
 
 export type Storing = {
   readonly name: string;
@@ -82,7 +82,7 @@ export async function unpackInto(
   archive: { readonly name: string; readonly spooled: Spooled; readonly overwrite: boolean },
 ): Promise<Result<Unpacked, Failure> & { readonly beside?: Readonly<Record<string, number>> }> {
   const { workspace, path: folder, sessionId, row } = sought;
-  const files = await readArchive(archive.spooled, archive.name);
+  const files = await readUploadedZip(archive.spooled, archive.name);
   if (!files.ok) return files;
   let [extracted, skipped, size] = [0, 0, 0];
   for (const file of files.value) {

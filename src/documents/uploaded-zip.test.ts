@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
-import { gather } from "../../../test/world/file-doors.ts";
-import { BrokenOff } from "../../workspace/workspace.ts";
-import { readArchive } from "./unzip.ts";
+import { gather } from "../../test/world/file-doors.ts";
+import { BrokenOff } from "../workspace/workspace.ts";
+import { readUploadedZip } from "./uploaded-zip.ts";
 
 type Entry = {
   readonly name: string | Buffer;
@@ -81,13 +81,13 @@ function sourceOf(bytes: Buffer) {
 
 /** What an archive holds, or why it is refused. */
 async function held(bytes: Buffer) {
-  const read = await readArchive(sourceOf(bytes), "a.zip");
+  const read = await readUploadedZip(sourceOf(bytes), "a.zip");
   if (!read.ok) return read.failure.params;
   return read.value.map(({ path, bytes: size }) => `${path} ${size}`);
 }
 
 async function content(bytes: Buffer) {
-  const read = await readArchive(sourceOf(bytes), "a.zip");
+  const read = await readUploadedZip(sourceOf(bytes), "a.zip");
   assert.ok(read.ok);
   const contents: string[] = [];
   for (const file of read.value) contents.push((await gather(file.chunks())).toString());
@@ -117,7 +117,7 @@ test("an archive is read as other programs write it: packed or not, with more in
   assert.deepEqual(await held(zip(plain, { comment: Buffer.alloc(65_535) })), ["a.txt 100"]);
   const large = Buffer.alloc(150_000, "x");
   const source = sourceOf(zip([{ name: "a.txt", content: large }]));
-  const read = await readArchive(source, "a.zip");
+  const read = await readUploadedZip(source, "a.zip");
   assert.ok(read.ok && read.value[0]);
   source.lengths.length = 0;
   assert.ok((await gather(read.value[0].chunks())).equals(large));
@@ -194,7 +194,7 @@ test("a file of an archive breaks off where it is not what the archive says of i
     read: async (at: number, length: number) =>
       isDead ? Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" })) : plain.read(at, length),
   };
-  const read = await readArchive(dying, "a.zip");
+  const read = await readUploadedZip(dying, "a.zip");
   isDead = true;
   assert.ok(read.ok && read.value[0]);
   await assert.rejects(gather(read.value[0].chunks()), /EIO/);
@@ -211,7 +211,7 @@ test("a directory without end is not read, however few files it says it has [F4]
       if (offset + length === directoryBytes + end.length) end.copy(bytes, length - end.length);
       return bytes;
     };
-    const archive = await readArchive({ bytes: directoryBytes + end.length, read }, "a.zip");
+    const archive = await readUploadedZip({ bytes: directoryBytes + end.length, read }, "a.zip");
     return [archive.ok || archive.failure.params, lengths.slice(1)];
   };
   assert.deepEqual(await told(most), [true, [most]]);

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { crc32, createInflateRaw } from "node:zlib";
-import { ok, type Result } from "../../base/result.ts";
-import { decodeText } from "../../documents/documents.ts";
-import { type Failure, failure } from "../../protocol/failure.ts";
-import type { ArchiveFault } from "../../words/words.ts";
-import { BrokenOff, joined, parsePath, type Spooled, shownPath } from "../../workspace/workspace.ts";
+import { ok, type Result } from "../base/result.ts";
+import { decodeText } from "../extract/decode.ts";
+import { type Failure, failure } from "../protocol/failure.ts";
+import type { ArchiveFault } from "../words/words.ts";
+import { BrokenOff, joined, parsePath, type Spooled, shownPath } from "../workspace/workspace.ts";
 
 // Archives that a caller unpacks into a workspace: read piece by piece from the disk, and refused wherever they are not plain.
 // extract/packed/ has another reader, for documents: it has all bytes in memory, and passes over what other programs write oddly.
@@ -26,7 +26,7 @@ type Source = Pick<Spooled, "bytes" | "read">;
  * The files of a ZIP archive. Everything that its directory says is checked before one byte is unpacked: names that
  * lead elsewhere, links, sizes, and entries that share their bytes. What it says of sizes is held to when they are read.
  */
-export async function readArchive(source: Source, name: string): Promise<Result<readonly ArchivedFile[], Unfit>> {
+export async function readUploadedZip(source: Source, name: string): Promise<Result<readonly ArchivedFile[], Unfit>> {
   const shown = shownPath(name);
   const unfit = (why: ArchiveFault, entry = "") =>
     failure("archive_unfit", { name: shown, entry: entry === "" ? "" : shownPath(entry), why });
