@@ -1,157 +1,112 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { systemIds } from "../../base/ids.ts";
-import { failed, ok } from "../../base/result.ts";
-import { failure, makeFailure } from "../../protocol/failure.ts";
-import { OwnerId } from "../../protocol/ids.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import type { Tries } from "../tries.ts";
-import { agentHandlers } from "./agents.ts";
-import { backupHandlers } from "./backup.ts";
-import { conversationHandlers } from "./conversations.ts";
-import { asked, noted, partsWith } from "./handling.testing.ts";
-import { modelHandlers } from "./models.ts";
-import { signInHandlers } from "./sign-in.ts";
-import { userHandlers } from "./users.ts";
-import { workspaceHandlers } from "./workspaces.ts";
+import { after, before, test } from "node:test";
+import { type PeopledYard, peopledYard } from "../../../test/world/callers.ts";
+import { folderWith } from "../../../test/world/folder.ts";
+import { type ModelServer, modelServer, says } from "../../../test/world/model-server.ts";
+import { must, startYard } from "../../../test/world/yard.ts";
+import { systemClock } from "../../base/clock.ts";
 
-// What small routes tell of what they were given.
+// What small routes tell of what is there.
 
-const ann = OwnerId.parse("ann");
-const row = (id: string) => ({ id, number: 7, owner: ann, title: `of ${id}` }) as ConversationRow;
-const full = failure("storage_full", {});
+const agents = [
+  { id: "a", name: "A", description: "Does.", prompt: "p", tools: ["read_file"], slot: "code" as const },
+  { id: "all", name: "All", description: "Does all.", prompt: "p", tools: undefined, slot: undefined },
+];
+let now = Date.UTC(2026, 1, 3, 23, 59);
+let model: ModelServer;
+let yard: PeopledYard;
+before(async () => {
+  model = await modelServer(() => says("heard"));
+  yard = await peopledYard({}, { model, agents, clock: { ...systemClock, now: () => now } });
+});
+after(async () => {
+  await yard[Symbol.asyncDispose]();
+  await model.close();
+});
 
-test("a conversation is found by its id, or by the beginning of it where that is asked for, and told anew after it was emptied [S6]", async () => {
-  const done: unknown[] = [];
-  let reset: unknown = ok(undefined);
-  const { getConversation, resetConversation, branchConversation } = conversationHandlers(
-    partsWith({
-      ids: { ...systemIds, uuid: () => "made" },
-      log: {
-        find: async (_, id) => noted(done, ["find", id], ok(row(id))),
-        findByPrefix: async (_, id) => noted(done, ["prefix", id], ok(row(`${id}-whole`))),
-      },
-      engine: {
-        reset: async ({ id }) => noted(done, ["reset", id], reset),
-        branch: async ({ id }, at, to) =>
-          noted(done, ["branch", id, at, to], ok({ conversation: row("b"), leftOut: ["big.bin"] })),
-      },
-    }),
-  );
-  const at = { owner: ann, params: { id: "c" } };
-  const get = async (prefix: boolean) => {
-    const answer = await getConversation(asked("getConversation", { ...at, query: { prefix } }));
-    return [answer.ok && answer.value.title, ...done.splice(0)];
+const codeOf = (answer: { ok: true } | { ok: false; failure: { code: string } }) =>
+  answer.ok ? "ok" : answer.failure.code;
+
+test("a conversation is found by its whole id, by the beginning of it only where that is asked for, and told as it is after it was emptied [S6]", async () => {
+  const { client } = yard;
+  await yard.start("whole");
+  await yard.ask("a question", { conversation: "whole" });
+  const get = async (id: string, prefix: boolean) => {
+    const answer = await client.call("getConversation", { params: { id }, query: { prefix } });
+    return answer.ok ? answer.value.title : answer.failure.code;
   };
-  assert.deepEqual(await get(false), ["of c", ["find", "c"]]);
-  assert.deepEqual(await get(true), ["of c-whole", ["prefix", "c"]]);
-  assert.equal((await resetConversation(asked("resetConversation", at))).ok, true);
-  const find = ["find", "c"];
-  assert.deepEqual(done.splice(0), [find, ["reset", "c"], find]);
-  reset = full;
-  assert.deepEqual(await resetConversation(asked("resetConversation", at)), full);
-  done.length = 0;
-  const branch = await branchConversation(asked("branchConversation", { ...at, body: { at: 5 } }));
-  assert.deepEqual(branch.ok && [branch.value.title, branch.value.filesLeftOut], ["of b", ["big.bin"]]);
-  assert.deepEqual(done.at(-1), ["branch", "c", 5, "made"]);
+  assert.deepEqual(
+    [await get("whole", false), await get("who", false), await get("who", true)],
+    ["a question", "conversation_not_found", "a question"],
+  );
+  now += 1_000;
+  const emptied = await must(client.call("resetConversation", { params: { id: "whole" } }));
+  assert.deepEqual(emptied, await must(client.call("getConversation", { params: { id: "whole" } })));
+  assert.equal(emptied.updatedAt, now);
 });
 
 test("agents are listed with the tools they have, and all of them where nothing says which [A1]", async () => {
-  const role = { id: "a", name: "A", description: "Does.", prompt: "p", tools: ["read_file"], slot: "code" };
-  const general = { ...role, id: "general", tools: undefined, slot: undefined };
-  const { listAgents } = agentHandlers(partsWith({ engine: { agents: () => [general, role] } }));
-  const shown = { name: "A", description: "Does." };
-  assert.deepEqual(
-    await listAgents(asked("listAgents", {})),
-    ok({
-      items: [
-        { ...shown, id: "general", tools: null, slot: null },
-        { ...shown, id: "a", tools: ["read_file"], slot: "code" },
-      ],
-    }),
-  );
+  const { items } = await must(yard.client.call("listAgents"));
+  assert.deepEqual(items.slice(2), [
+    { id: "a", name: "A", description: "Does.", tools: ["read_file"], slot: "code" },
+    { id: "all", name: "All", description: "Does all.", tools: null, slot: null },
+  ]);
 });
 
-test("a model is told as it is after it was entered or taken out, what is wrong in words, and no slot that nobody knows [P4]", async () => {
-  const done: unknown[] = [];
-  let answer: unknown = ok(undefined);
-  let broken: unknown;
-  const { getModel, enterModel, removeModel } = modelHandlers(
-    partsWith({
-      entering: {
-        describe: (slot) => noted(done, ["describe", slot], { slot, model: "m", broken }),
-        enter: async (slot, body) => noted(done, ["enter", slot, body], answer),
-        remove: async (slot) => noted(done, ["remove", slot], answer),
-      },
-    }),
-  );
-  const ask = async (slot: string) => [
-    await getModel(asked("getModel", { params: { slot } })),
-    await enterModel(asked("enterModel", { params: { slot }, body: { model: "x" } })),
-    await removeModel(asked("removeModel", { params: { slot } })),
+test("a model that was entered under another key is told with what is the matter in words, and of no slot that nobody knows [P4]", async (t) => {
+  const data = folderWith(t, {});
+  const body = { baseUrl: model.url, model: "m", apiKey: "sk-1" };
+  const params = { slot: "code" };
+  {
+    await using first = await startYard({ data, env: { AGENTYARD_KEY: "a".repeat(64) } });
+    assert.equal((await must(first.client.call("enterModel", { params, body }))).broken, null);
+  }
+  await using later = await startYard({ data, env: { AGENTYARD_KEY: "b".repeat(64) } });
+  const { broken } = await must(later.client.call("getModel", { params }));
+  assert.match(broken ?? "", /^The stored secret model\/code was sealed under another key .*\. Send the secret anew, /);
+  const slot = "x".repeat(99);
+  const refused = [
+    await later.client.call("getModel", { params: { slot } }),
+    await later.client.call("enterModel", { params: { slot }, body }),
+    await later.client.call("removeModel", { params: { slot } }),
   ];
-  const told = ok({ slot: "code", model: "m", broken: null });
-  assert.deepEqual(await ask("code"), [told, told, told]);
-  const describe = ["describe", "code"];
-  const entered = ["enter", "code", { model: "x" }];
-  assert.deepEqual(done.splice(0), [describe, entered, describe, ["remove", "code"], describe]);
-  answer = full;
-  broken = makeFailure("storage_full", {});
-  const [got, ...refused] = await ask("code");
-  assert.match(String(got?.ok && got.value.broken), /\w/);
-  assert.deepEqual(refused, [full, full]);
-  done.length = 0;
-  const refusals = await ask("x".repeat(99));
-  const codes = refusals.map((one) => !one.ok && [one.failure.code, Object(one.failure.params).slot]);
-  assert.deepEqual([codes, done], [Array(3).fill(["slot_unknown", "x".repeat(80)]), []]);
+  for (const answer of refused) {
+    assert.equal(codeOf(answer), "slot_unknown");
+    assert.match(answer.ok ? "" : answer.failure.detail, /\bx{80}\b/, "and the beginning of its name");
+  }
 });
 
-test("who calls is told who they are, what they may do and how they showed it; whoever need not be known is nobody [C6]", async () => {
-  const { getMe } = signInHandlers(partsWith({ users: { find: async (id) => ({ id }) } }), {} as Tries);
-  const me = async (caller: object) => getMe(asked("getMe", { caller: Object(caller) }));
-  const scopes = ["chat"];
-  const byKey = await me({ signedIn: ann, scopes, by: "key" });
-  assert.deepEqual(byKey, ok({ user: { id: "ann" }, scopes, by: "key" }));
-  assert.deepEqual(await me({ signedIn: undefined, scopes }), ok({ user: null, scopes, by: null }));
+test("whoever need not be known is told to be nobody, and what they may do all the same [C6]", async () => {
+  const { status, text } = await yard.call("GET /api/v1/me");
+  assert.deepEqual([status, JSON.parse(text)], [200, { user: null, scopes: ["chat", "files", "admin"], by: null }]);
 });
 
-test("a link to sign in is told with its path and its end, a backup is named by its day, and what came back from the trash with what is beside it [C6][W10]", async () => {
-  const made = { user: { id: ann }, token: "tok", endsAt: 5 };
-  const { makeSignInLink } = userHandlers(
-    partsWith({ users: { makeLink: async (id) => (id === "ann" ? ok(made) : failure("user_unknown", { id })) } }),
-    {} as Tries,
-  );
-  const link = (user: string) => makeSignInLink(asked("makeSignInLink", { params: { user } }));
-  assert.deepEqual(await link("ann"), ok({ user: { id: "ann" }, path: "/sign-in?link=tok", endsAt: 5 }));
-  assert.deepEqual(await link("bob"), failure("user_unknown", { id: "bob" }));
-  const wanted: unknown[] = [];
-  const { backup } = backupHandlers(
-    partsWith({
-      ...{ version: "1.2.3", clock: { now: () => Date.UTC(2026, 1, 3, 23, 59) } },
-      workspaces: { archive: (of) => noted(wanted, of, "chunks") },
-    }),
-  );
-  const archive = async (key: boolean) => {
-    const answer = await backup(asked("backup", { query: { key } }));
-    assert.ok(answer.ok && "archive" in answer.value);
-    const { name, type, chunks } = answer.value.archive;
-    return [name, type, chunks(), Object(wanted.pop()).withKey];
-  };
-  assert.deepEqual(await archive(true), ["agentyard-2026-02-03.tar", "application/x-tar", "chunks", true]);
-  assert.deepEqual((await archive(false)).at(-1), false);
-  let restored: unknown = ok({ conversation: "c", beside: ["a (2).txt"] });
-  const { restoreTrash, listTrash } = workspaceHandlers(
-    partsWith({
-      workspaces: {
-        restore: async (...of) => noted(wanted, of, restored),
-        trash: async (owner) => [{ id: "t", owner }],
-      },
-    }),
-  );
-  const call = { owner: ann, params: { trash: "t" } };
-  assert.deepEqual(await restoreTrash(asked("restoreTrash", call)), ok({ conversation: "c", beside: ["a (2).txt"] }));
-  assert.deepEqual(wanted, [[ann, "t"]]);
-  restored = failed(makeFailure("storage_full", {}));
-  assert.equal((await restoreTrash(asked("restoreTrash", call))).ok, false);
-  assert.deepEqual(await listTrash(asked("listTrash", { owner: ann })), ok({ items: [{ id: "t", owner: "ann" }] }));
+test("a backup is a file that is named by its day [Q3]", async () => {
+  now = Date.UTC(2026, 1, 5, 23, 59);
+  const { headers } = await yard.call("GET /api/v1/backup");
+  assert.equal(headers.get("content-type"), "application/x-tar");
+  assert.match(headers.get("content-disposition") ?? "", /^attachment; filename="agentyard-2026-02-05\.tar"/);
+});
+
+test("a link to sign in is told with whose it is and its end [C6]", async () => {
+  await yard.addUser({ id: "ann" });
+  const { path: _, ...link } = await must(yard.client.call("makeSignInLink", { params: { user: "ann" } }));
+  assert.deepEqual(link, { user: "ann", endsAt: now + 600_000 });
+  assert.equal(codeOf(await yard.client.call("makeSignInLink", { params: { user: "bob" } })), "user_unknown");
+});
+
+test("what comes back from the trash is told with what it was put beside [W10]", async () => {
+  const { client } = yard;
+  await yard.start("thrown");
+  const put = (text: string) => client.upload("thrown", "a.txt", Buffer.from(text));
+  await must(put("first"));
+  now += 2 * 86_400_000;
+  await must(client.call("cleanWorkspaces", { body: { days: 1, conversation: "thrown" } }));
+  await must(put("second"));
+  const [entry] = (await must(client.call("listTrash"))).items;
+  const params = { trash: entry?.id ?? "" };
+  const { beside, ...restored } = await must(client.call("restoreTrash", { params }));
+  assert.deepEqual(restored, { conversation: "thrown", files: 1 });
+  assert.match(beside.join(), /^uploads\/restored-[0-9a-f]{8}$/);
+  assert.equal(codeOf(await client.call("restoreTrash", { params })), "trash_not_found");
 });
