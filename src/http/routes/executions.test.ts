@@ -1,252 +1,166 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
-import { manualClock } from "../../../test/world/manual-clock.ts";
-import { systemIds } from "../../base/ids.ts";
-import { ok } from "../../base/result.ts";
-import { failure, makeFailure } from "../../protocol/failure.ts";
-import { OwnerId } from "../../protocol/ids.ts";
-import { type ExecutionRecord, type Executions, executionLimits } from "../../sandbox/sandbox.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import type { FileChange } from "../../workspace/workspace.ts";
-import { executionHandlers } from "./executions.ts";
-import { asked, never, notedLater, partsWith } from "./handling.testing.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { until } from "../../../test/world/events.ts";
+import { failure } from "../../protocol/failure.ts";
+import { executionLimits } from "../../sandbox/sandbox.ts";
+import { playedPrograms } from "./programs.testing.ts";
 
-const ann = OwnerId.parse("ann");
-const caller = { signedIn: ann, scopes: ["chat", "files"] } as const;
-const record: ExecutionRecord = {
-  ...{ id: "e1", owner: ann, session: "sess-ann", conversationId: undefined, status: "running", language: "python" },
-  ...{ code: "1", codeCutBytes: 0, timeoutMs: 1_000, createdAt: 1, startedAt: 1, endedAt: undefined },
-  ...{ failure: undefined, wasCutOff: false, report: undefined, artifacts: [] },
-};
-const row = { id: "c", number: 7, owner: ann } as ConversationRow;
-type Wanted = Parameters<Executions["submit"]>[1];
-
-async function settle(): Promise<void> {
-  for (let turns = 0; turns < 3; turns += 1) await turn();
-}
-
-/** Programs that the test plays, and what was asked of them. */
-function playing(executions: Partial<Executions>, more: Parameters<typeof partsWith>[0] = {}) {
-  const clock = manualClock();
-  const submitted: { readonly place: unknown; readonly wanted: Wanted }[] = [];
-  const told: string[] = [];
-  const handlers = executionHandlers(
-    partsWith({
-      ...{ clock, ids: systemIds, logger: (line: string) => void told.push(line), ...more },
-      freshen: () => notedLater(told, "fresh"),
-      log: { find: async () => ok(row) },
-      workspaces: { ofConversation: () => ({ name: "7" }) },
-      sandbox: {
-        sessions: { find: async () => undefined },
-        executions: {
-          async submit(place, wanted) {
-            assert.ok(told.includes("fresh"), "the settings were looked at before");
-            submitted.push({ place, wanted });
-            return ok(record);
-          },
-          ...executions,
-        },
+/** What befalls the storage, and how many events it was given at once. */
+const met = { isFull: false, isLost: false, noted: [] as number[] };
+const ends: (() => void)[] = [];
+let looks = 0;
+let door: Awaited<ReturnType<typeof playedPrograms>>;
+before(async () => {
+  const env = { AGENTYARD_SANDBOX_EXECUTIONS_PER_USER_MAX: "2", AGENTYARD_SANDBOX_WAIT_SECONDS_MAX: "0" };
+  door = await playedPrograms({
+    env,
+    async reload() {
+      looks += 1;
+      return undefined;
+    },
+    wrapStorage: (real) => ({
+      ...real,
+      append(batch) {
+        const changes = batch.events.filter(({ type }) => type === "file.changed").length;
+        if (changes > 0) met.noted.push(changes);
+        return changes > 0 && met.isFull ? Promise.resolve(failure("storage_full", {})) : real.append(batch);
       },
+      // The process ends before it can note what it has answered.
+      endOnce: async (...given) => (met.isLost ? failure("storage_busy", {}) : real.endOnce(...given)),
     }),
-  );
-  return { ...handlers, clock, submitted, told };
-}
-
-type Body = Parameters<ReturnType<typeof executionHandlers>["execute"]>[0]["body"];
-const program = (body: Partial<Body> = {}) => ({
-  ...{ caller, params: { id: "sess-ann" }, body: { code: "1", language: "python", timeout: 5, ...body } as Body },
+    async play({ id, code }) {
+      const [what, count = 0] = code.split(" ");
+      const { folder } = door.provider.guests.find(({ running }) => running.has(id))?.wanted.workspace ?? {};
+      if (what === "write")
+        for (let at = 0; at < Number(count); at += 1) writeFileSync(join(folder ?? "", "outputs", `${at}`), code);
+      if (what === "stay") await new Promise<void>((resolve) => ends.push(resolve));
+      return { code: 0 };
+    },
+  });
+});
+after(async () => {
+  for (const end of ends) end();
+  await door[Symbol.asyncDispose]();
 });
 
+const path = "/api/v1/executions/sessions/sess-ann";
+const run = (body: object, headers = {}) => door.call(`POST ${path}/execute`, { code: "1", ...body }, headers);
+const over = (id: string) =>
+  until("it is over", async () => (await door.call(`GET /api/v1/executions/${id}/status`)).body.completed_at !== null);
+/** Lets all programs end that stay, and waits for it. */
+async function endAll(...ids: string[]) {
+  for (const end of ends.splice(0)) end();
+  for (const id of ids) await over(id);
+}
+
 test("whoever waits for a program does so for as long as they said, and no clock goes on after it [X2][Q2]", async () => {
-  const slow: Executions["wait"] = (_, __, signal) =>
-    new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
-  const running = playing({ wait: slow });
-  const call = { ...program(), query: { sync_timeout: 5, poll_interval: 1 } };
-  let answer: unknown;
-  const waiting = running.executeSync(asked("executeSync", call)).then((one) => {
-    answer = one;
-  });
-  await settle();
-  running.clock.move(4_999);
-  await settle();
-  assert.equal(answer, undefined);
-  running.clock.move(1);
-  await waiting;
-  assert.deepEqual(answer, failure("execution_running", { id: "e1", seconds: 5, why: "slow" }));
-  const ends = new AbortController();
-  const told = running.executeSync(asked("executeSync", { ...call, signal: ends.signal, closing: ends.signal }));
-  await settle();
-  ends.abort();
-  assert.deepEqual(await told, failure("execution_running", { id: "e1", seconds: 5, why: "server_ends" }));
-  const refusal = makeFailure("sandbox_full", { retryAfterSeconds: 1 });
-  const refused = playing({ wait: async () => ({ ...record, status: "failed", failure: refusal }) });
-  assert.deepEqual(await refused.executeSync(asked("executeSync", call)), {
-    ...{ ok: false, failure: refusal, beside: { execution_id: "e1" } },
-  });
-  const over = playing({ wait: async () => ({ ...record, status: "completed" }) });
-  const done = await over.executeSync(asked("executeSync", call));
-  assert.equal(done.ok && !(done.value instanceof ReadableStream) && done.value.status, "completed");
-  assert.deepEqual([over.clock.timers(), running.clock.timers(), refused.clock.timers()], [0, 0, 0]);
-  assert.deepEqual([over.submitted[0]?.wanted.isWaitedFor, running.submitted.length], [true, 2]);
+  const { call, timers } = door;
+  const wait = (code: string) => call(`POST ${path}/execute-sync?sync_timeout=77`, { code, timeout: 5 });
+  const own = () => timers.filter(({ ms }) => ms === 77_000);
+  assert.deepEqual([(await wait("1")).body.status, own().map(({ isOpen }) => isOpen)], ["completed", [false]]);
+  const waiting = wait("stay");
+  await until("it runs", () => ends.length > 0);
+  own()[1]?.fire();
+  const { status, code, body } = await waiting;
+  const { id, ...params } = body.params;
+  assert.deepEqual([status, code, params], [408, "execution_running", { seconds: 77, why: "slow" }]);
+  await endAll(id);
 });
 
 test("a program is run as its caller said, in the conversation they named, with settings as they are now [X1][X2]", async () => {
-  const running = playing({ find: async () => undefined });
-  const nowhere = { owner: ann, conversation: undefined, workspace: undefined, agent: "root" };
-  const usual = { id: undefined, code: "1", folder: undefined, shownBytesMax: 262_144, isWaitedFor: false };
-  const begun = await running.execute(asked("execute", program({ language: "shell", timeout: 7, event: { a: 1 } })));
-  assert.deepEqual(
-    begun,
-    ok({ execution_id: "e1", session_id: "sess-ann", status: "running", created_at: "1970-01-01T00:00:00.001Z" }),
-  );
-  assert.deepEqual(
-    [running.submitted.pop(), running.told.splice(0)],
-    [
-      {
-        place: nowhere,
-        wanted: {
-          ...{ ...usual, language: "bash", timeoutMs: 7_000, env: {}, event: undefined },
-          ...{ conversationId: undefined, onChanges: undefined },
-        },
-      },
-      ["fresh"],
-    ],
-  );
-  const env_vars = { A: "b" };
-  await running.execute(asked("execute", program({ language: "javascript", conversation_id: "c", env_vars })));
-  const { place, wanted: { onChanges, ...wanted } = assert.fail() } = running.submitted.pop() ?? {};
-  assert.deepEqual(place, { ...nowhere, conversation: 7, workspace: { name: "7" } });
-  assert.deepEqual(wanted, {
-    ...{ ...usual, language: "javascript", timeoutMs: 5_000, env: env_vars, event: "{}", conversationId: "c" },
-  });
-  assert.equal(typeof onChanges, "function");
-  const room = executionLimits.eventBytesMax - '{"a":""}'.length;
-  const sized = async (length: number) => {
-    const answer = await running.execute(asked("execute", program({ event: { a: "x".repeat(length) } })));
-    return answer.ok ? "ok" : answer.failure;
+  const { ran, provider } = door;
+  const heard = async (body: object) => {
+    ran.length = 0;
+    const before = looks;
+    const answer = await run(body);
+    assert.deepEqual([answer.status, looks - before], [201, 1]);
+    await over(answer.body.execution_id);
+    const { language, timeoutMs, env, event, folder, agent } = ran[0] ?? assert.fail();
+    return { language, timeoutMs, env, event, folder, agent };
   };
-  const tooLong = makeFailure("bad_request", { what: "body.event", rule: "event" });
-  assert.deepEqual([await sized(room), await sized(room + 1)], ["ok", tooLong]);
-  const wide = await running.execute(asked("execute", program({ event: { a: "世".repeat(room / 2) } })));
-  assert.equal(wide.ok, false, "bytes are counted, not characters");
+  const usual = { env: {}, event: undefined, folder: undefined, agent: "root" };
+  const shell = { language: "shell", timeout: 7, event: { a: 1 } };
+  assert.deepEqual(await heard(shell), { ...usual, language: "bash", timeoutMs: 7_000 });
+  assert.equal(provider.guests.at(-1)?.wanted.workspace, undefined);
+  const script = { language: "javascript", timeout: 5, conversation_id: "c", env_vars: { A: "b" } };
+  assert.deepEqual(await heard(script), {
+    ...{ ...usual, language: "javascript", timeoutMs: 5_000, env: { A: "b" }, event: "{}" },
+  });
+  assert.equal(provider.guests.at(-1)?.wanted.workspace?.inside, "/workspace/c");
+  const room = executionLimits.eventBytesMax - '{"a":""}'.length;
+  const sized = async (a: string) => {
+    const { status, code, body } = await run({ event: { a } });
+    if (status === 201) await over(body.execution_id);
+    return code || status;
+  };
+  assert.deepEqual([await sized("x".repeat(room)), await sized("x".repeat(room + 1))], [201, "bad_request"]);
+  assert.equal(await sized("世".repeat(room / 2)), "bad_request", "bytes are counted, not characters");
 });
 
 test("all that a program did to files is noted, so much at a time; where that fails the log file says so [W12][X2]", async () => {
-  const noted: number[] = [];
-  let refused = 0;
-  const running = playing(
-    {},
-    {
-      engine: {
-        async noteChanges(_, changes) {
-          noted.push(changes.length);
-          return noted.length === refused ? failure("storage_full", {}) : ok(undefined);
-        },
-      },
-    },
-  );
-  await running.execute(asked("execute", program({ conversation_id: "c" })));
-  const onChanges = running.submitted[0]?.wanted.onChanges ?? assert.fail();
-  const changes = (count: number) => Array.from({ length: count }, (): FileChange => ({ path: "a" }) as FileChange);
-  for (const count of [0, 500, 1_001]) await onChanges(changes(count));
-  assert.deepEqual(noted.splice(0), [500, 500, 500, 1]);
-  refused = 1;
-  running.told.splice(0);
-  await onChanges(changes(600));
-  assert.deepEqual([noted, running.told], [[500], ["changes of files by an execution were not noted: storage_full"]]);
+  const write = async (count: number) => {
+    met.noted.length = 0;
+    const { body } = await run({ code: `write ${count}`, conversation_id: "noted" });
+    await over(body.execution_id);
+    return met.noted;
+  };
+  assert.deepEqual(await write(501), [500, 1]);
+  met.isFull = true;
+  assert.deepEqual(await write(502), [500]);
+  met.isFull = false;
+  const lines = (await door.yard.logged()).filter(({ message }) => message.includes("were not noted"));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0]?.message ?? "", /changes of files by an execution were not noted: storage_full/);
 });
 
 test("a program is begun once under its key, and again where there was no room for it before [C6][X2]", async () => {
-  const full = makeFailure("sandbox_full", { retryAfterSeconds: 1 });
-  const known = new Map<string, ExecutionRecord>();
-  const looked: string[] = [];
-  const running = playing({
-    async find(_, id) {
-      looked.push(id);
-      return known.get(id);
-    },
-  });
-  const begin = () => running.execute(asked("execute", { ...program(), once: { seed: "s", isRetry: true } }));
-  await begin();
-  const [first = ""] = looked;
+  const begin = async (key: string, isLost: boolean) => {
+    met.isLost = isLost;
+    const { status, body } = await run({ code: "stay", language: "shell" }, { "idempotency-key": key });
+    met.isLost = false;
+    assert.equal(status, 201);
+    return body.execution_id;
+  };
+  door.ran.length = 0;
+  const first = await begin("one", true);
   assert.match(first, /^[0-9a-f]{32}$/);
-  assert.equal(running.submitted[0]?.wanted.id, first);
-  known.set(first, { ...record, id: first });
-  const again = await begin();
-  assert.deepEqual([again.ok && again.value.execution_id, running.submitted.length], [first, 1], "it runs already");
-  known.set(first, { ...record, id: first, failure: full });
-  await begin();
-  const second = looked.at(-1) ?? "";
-  assert.deepEqual([running.submitted.length, running.submitted[1]?.wanted.id], [2, second]);
-  assert.notEqual(second, first);
+  assert.equal(await begin("one", true), first, "it runs already");
+  const second = await begin("two", false);
+  await until("both run", () => ends.length === 2);
+  const refused = await begin("other", true);
+  await over(refused);
+  assert.deepEqual(door.ran.map(({ id }) => id).toSorted(), [first, second].toSorted());
+  await endAll(first, second);
+  const again = await begin("other", true);
+  assert.notEqual(again, refused);
+  await until("it runs", () => ends.length === 1);
+  await endAll(again);
 });
 
-test("of a list of programs comes what was asked for within the limits, and whether there is more [X2]", async () => {
-  const pages: unknown[] = [];
-  const { listExecutions } = playing({
-    async list(_, page) {
-      pages.push(page);
-      return { items: [record, record], total: 5 };
-    },
-  });
-  const list = async (limit: number, offset: number) => {
-    const answer = await listExecutions(
-      asked("listExecutions", { caller, params: { id: "sess-ann" }, query: { limit, offset } }),
-    );
-    return answer.ok && [answer.value.limit, answer.value.offset, answer.value.total, answer.value.has_more];
-  };
-  assert.deepEqual(
-    [await list(0, 0), await list(200, 2), await list(201, 3)],
-    [
-      [1, 0, 5, true],
-      [200, 2, 5, true],
-      [200, 3, 5, false],
-    ],
-  );
-  assert.deepEqual(pages, [
-    { limit: 1, offset: 0 },
-    { limit: 200, offset: 2 },
-    { limit: 200, offset: 3 },
-  ]);
+test("of a list of programs comes at least one, and whether there is more [X2]", async () => {
+  const { body } = await door.call(`GET ${path}/executions?limit=0`);
+  assert.deepEqual([body.items.length, body.limit, body.offset, body.has_more], [1, 1, 0, true]);
 });
 
-test("a place among those who follow is free again when its reader has gone, also before anything was sent [X2][Q2]", async () => {
-  const after: unknown[] = [];
-  const { followExecution } = playing({
-    find: async (owner) => ({ ...record, owner }),
-    wait: (_, __, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
-    follow(_, __, place) {
-      after.push(place);
-      return undefined;
-    },
-  });
-  const open = async (gone = never, of: { lastEventId?: string; who?: string } = {}) => {
-    const { lastEventId, who = "ann" } = of;
-    const answer = await followExecution(
-      asked("followExecution", {
-        ...{ params: { id: "e1" }, query: { after: "1-2" }, lastEventId, gone },
-        caller: { ...caller, signedIn: OwnerId.parse(who) },
-      }),
-    );
-    if (answer.ok) return answer.value;
-    assert.equal(answer.failure.code, "streams_full");
-    return undefined;
+test("a place among those who follow is not taken by a reader who has gone before anything was sent [X2][Q2]", async () => {
+  const { body } = await run({ code: "stay" });
+  await until("it runs", () => ends.length === 1);
+  const gone = new AbortController();
+  const follow = (signal: AbortSignal) => {
+    const headers = { host: "127.0.0.1:7420", "x-account-id": "ann" };
+    const request = new Request(`http://127.0.0.1:7420/api/v1/executions/${body.execution_id}/stream`, {
+      headers,
+      signal,
+    });
+    return door.yard.app.fetch(request, { door: "tcp", address: "127.0.0.1" });
   };
-  const left = new AbortController();
-  left.abort();
-  for (let times = 0; times < 20; times += 1) assert.ok(await open(left.signal), "who has gone takes no place");
-  const streams: (ReadableStream<Uint8Array> | undefined)[] = [];
-  for (let times = 0; times < 20; times += 1) streams.push(await open());
-  assert.deepEqual([streams.includes(undefined), await open()], [false, undefined]);
-  assert.ok(await open(never, { who: "bob" }), "everybody has places of their own");
-  await streams[0]?.cancel();
-  const last = await open(never, { lastEventId: "3-4" });
-  void last?.getReader().read();
-  await settle();
-  assert.deepEqual([await open(), after], [undefined, [{ stdout: 3, stderr: 4 }]]);
-  await streams[1]?.cancel();
-  void (await open())?.getReader().read();
-  await settle();
-  assert.deepEqual(after.at(-1), { stdout: 1, stderr: 2 });
+  const left = AbortSignal.abort();
+  for (let times = 0; times < 20; times += 1) await follow(left);
+  const statuses: number[] = [];
+  for (let times = 0; times < 21; times += 1) statuses.push((await follow(gone.signal)).status);
+  assert.deepEqual(statuses, [...Array<number>(20).fill(200), 429]);
+  gone.abort();
+  await endAll(body.execution_id);
 });

@@ -1,80 +1,73 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { manualClock } from "../../../test/world/manual-clock.ts";
-import { systemIds } from "../../base/ids.ts";
-import { ok } from "../../base/result.ts";
-import { failure } from "../../protocol/failure.ts";
-import { OwnerId } from "../../protocol/ids.ts";
-import type { ExecutionRecord } from "../../sandbox/sandbox.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import { asked, partsWith } from "./handling.testing.ts";
-import { runSandboxTool } from "./operator-sandbox.ts";
+import { after, before, test } from "node:test";
+import { until } from "../../../test/world/events.ts";
+import { playedPrograms } from "./programs.testing.ts";
 
-const ann = OwnerId.parse("ann");
-const record = {
-  ...{ id: "e1", owner: ann, session: "sess-ann", conversationId: undefined, status: "completed", language: "python" },
-  ...{ code: "1", codeCutBytes: 0, timeoutMs: 1_000, createdAt: 1, wasCutOff: false, artifacts: [] },
-} as unknown as ExecutionRecord;
-
-/** The sandbox's tool, called so; what was run for how long, and how long somebody waited. */
-async function run(body: object, tool_id = "execute_code", answer: unknown = ok(record)) {
-  const clock = manualClock();
-  const told: unknown[] = [];
-  const parts = partsWith({
-    ...{ clock, ids: systemIds, freshen: async () => undefined },
-    log: { find: async (_, id) => ok({ id, number: 7, owner: ann } as ConversationRow) },
-    workspaces: { ofConversation: () => ({}) },
-    sandbox: {
-      sessions: { find: async () => undefined },
-      executions: {
-        async submit({ conversation }, { code, language, timeoutMs, event }) {
-          told.push([code, language, timeoutMs, conversation, event]);
-          clock.move(7);
-          return answer;
-        },
-        async wait(_, __, signal) {
-          const before = clock.monotonic();
-          while (!signal.aborted) clock.move(1_000);
-          told.push((clock.monotonic() - before) / 1_000);
-          return record;
-        },
-      },
+const env = { AGENTYARD_SANDBOX_EXECUTIONS_PER_USER_MAX: "1", AGENTYARD_SANDBOX_WAITING_MAX: "0" };
+const enough = Promise.withResolvers<void>();
+let door: Awaited<ReturnType<typeof playedPrograms>>;
+before(async () => {
+  door = await playedPrograms({
+    env,
+    async play({ code }) {
+      if (code === "stay") await enough.promise;
+      return { code: 0 };
     },
   });
-  const caller = { signedIn: ann, scopes: ["chat"] } as const;
-  const params = { box_id: "sandbox", tool_id };
-  const ran = await runSandboxTool(parts, asked("invokeTool", { owner: ann, caller, params, body }));
-  return ran.ok ? [ran.value.status_code, ran.value.duration_ms, ...told] : ran.failure.code;
+});
+after(() => door[Symbol.asyncDispose]());
+
+/** The sandbox's tool, called so: what it answers, and the program as it came to the guest. */
+async function run(body: object, tool = "execute_code") {
+  door.ran.length = 0;
+  door.timers.length = 0;
+  const path = `/api/agent-operator-integration/v1/tool-box/sandbox/proxy/${tool}`;
+  const { status, code, body: told } = await door.call(`POST ${path}`, body);
+  return { status, code: told.details?.code ?? code, told, program: door.ran[0] };
 }
 
 test("code that the sandbox's tool is given runs for as long as it says, or its call, or a minute, and is waited for a minute more [T4][X2]", async () => {
-  const ran = (seconds: number) => ["1", "python", seconds * 1_000, undefined, "{}"];
-  const waited = (seconds: number) => [200, 7 + seconds * 1_000, ran(seconds - 60), seconds];
-  assert.deepEqual(await run({ body: { code: "1" } }), waited(120));
-  assert.deepEqual(await run({ body: { code: "1" }, timeout: 5 }), waited(65));
-  assert.deepEqual(await run({ body: { code: "1" }, timeout: 0 }), waited(120));
-  assert.deepEqual(await run({ body: { code: "1", timeout: 9 }, timeout: 5 }), waited(69));
+  const timed = async (body: object) => {
+    const { told, program } = await run(body);
+    assert.equal(told.status_code, 200);
+    const seconds = (program?.timeoutMs ?? 0) / 1_000;
+    return [seconds, door.timers.some(({ ms }) => ms === (seconds + 60) * 1_000)];
+  };
+  assert.deepEqual(await timed({ body: { code: "1" } }), [60, true]);
+  assert.deepEqual(await timed({ body: { code: "1" }, timeout: 5 }), [5, true]);
+  assert.deepEqual(await timed({ body: { code: "1" }, timeout: 0 }), [60, true]);
+  assert.deepEqual(await timed({ body: { code: "1", timeout: 9 }, timeout: 5 }), [9, true]);
 });
 
 test("what the sandbox's tool is given counts in the body first, then in the path, and whose session it is follows from who calls [T4][S7]", async () => {
-  const told = async (body: object) => {
-    const answer = await run(body);
-    return Array.isArray(answer) ? answer[2] : answer;
-  };
   const given = { query: { code: "q" }, path: { code: "p" }, body: { code: "b", language: "shell" } };
-  assert.deepEqual(await told(given), ["b", "bash", 60_000, undefined, undefined]);
-  assert.deepEqual(await told({ ...given, body: null }), ["p", "python", 60_000, undefined, "{}"]);
-  assert.deepEqual(await told({ query: { code: "q", conversation_id: "c" } }), ["q", "python", 60_000, 7, "{}"]);
-  assert.deepEqual(await told({ body: { code: "b", event: { a: 1 } } }), ["b", "python", 60_000, undefined, '{"a":1}']);
-  assert.deepEqual(await run({ body: { code: "b", session_id: "sess-bob" } }), [404, 0]);
-  assert.deepEqual(await run({ body: { code: "b", session_id: "sess-ann" } }).then((answer) => answer[0]), 200);
+  const heard = async (body: object) => {
+    const { told, program } = await run(body);
+    return [program?.code, program?.language, program?.event, told.body.conversation_id, told.body.session_id];
+  };
+  const [none, session] = [null, "sb-session-ann"];
+  assert.deepEqual(await heard(given), ["b", "bash", undefined, none, session]);
+  assert.deepEqual(await heard({ ...given, body: null }), ["p", "python", "{}", none, session]);
+  assert.deepEqual(await heard({ query: { code: "q", conversation_id: "c" } }), ["q", "python", "{}", "c", session]);
+  assert.equal(door.provider.guests.at(-1)?.wanted.workspace?.inside, "/workspace/c");
+  assert.deepEqual(await heard({ body: { code: "b", event: { a: 1 } } }), ["b", "python", '{"a":1}', none, session]);
+  const { told, program } = await run({ body: { code: "b", session_id: "sess-bob" } });
+  assert.deepEqual([told.status_code, told.body, program], [404, null, undefined]);
 });
 
 test("what is no tool of the sandbox or no code is refused, and code for which there is no room is told as its answer [T4][P4]", async () => {
-  assert.equal(await run({ body: { code: "1" } }, "other"), "toolbox_tool_not_found");
-  assert.equal(await run({ body: {} }), "bad_request");
-  assert.equal(await run({ body: { code: "1", timeout: 3_601 } }), "bad_request");
-  const full = failure("sandbox_busy", { kind: "running", limit: 1, setting: "s", retryAfterSeconds: 3 });
-  const [status, durationMs] = await run({ body: { code: "1" } }, "execute_code", full);
-  assert.deepEqual([status, durationMs], [429, 7]);
+  const refused = async (...given: Parameters<typeof run>) => {
+    const { status, code, program } = await run(...given);
+    return [status, code, program];
+  };
+  assert.deepEqual(await refused({ body: { code: "1" } }, "other"), [404, "toolbox_tool_not_found", undefined]);
+  assert.deepEqual(await refused({ body: {} }), [400, "bad_request", undefined]);
+  assert.deepEqual(await refused({ body: { code: "1", timeout: 3_601 } }), [400, "bad_request", undefined]);
+  const staying = run({ body: { code: "stay" } });
+  await until("it runs", () => door.ran.length > 0);
+  const { status, told } = await run({ body: { code: "1" } });
+  assert.deepEqual([status, told.status_code, told.body], [200, 429, null]);
+  assert.match(told.error, /^As many of your programs are running as may: 1\. /);
+  enough.resolve();
+  assert.equal((await staying).told.status_code, 200);
 });
