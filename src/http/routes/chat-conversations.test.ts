@@ -1,118 +1,113 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { systemIds } from "../../base/ids.ts";
-import { failed, ok } from "../../base/result.ts";
-import type { LogEvent } from "../../protocol/events.ts";
-import { makeFailure } from "../../protocol/failure.ts";
+import { after, before, test } from "node:test";
+import { callOver } from "../../../test/world/callers.ts";
+import { until } from "../../../test/world/events.ts";
+import { playedProvider, sandboxOver } from "../../../test/world/played-provider.ts";
+import { type WritingYard, writingYard } from "../../../test/world/writing-yard.ts";
+import { must } from "../../../test/world/yard.ts";
+import type { NewEvent } from "../../protocol/events.ts";
+import { failure } from "../../protocol/failure.ts";
 import { OwnerId } from "../../protocol/ids.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import { chatConversationHandlers } from "./chat-conversations.ts";
-import { asked, noted, partsWith } from "./handling.testing.ts";
 
 const ann = OwnerId.parse("ann");
-const caller = { signedIn: ann, scopes: ["chat"] } as const;
-const row = {
-  ...{ id: "c", number: 7, owner: ann, title: "T", origin: "person", appKey: "app", readIndex: 3 },
-  ...{ createdAt: 1, updatedAt: 2 },
-} as ConversationRow;
-
-/** A conversation with this log, and what was asked of it. */
-function conversation(events: readonly object[], found: ConversationRow = row) {
-  const done: unknown[] = [];
-  const there = events.map((event, at) => ({ seq: at + 1, at: at + 1, ...event })) as LogEvent[];
-  const handlers = chatConversationHandlers(
-    partsWith({
-      ids: systemIds,
-      log: {
-        find: async (owner, id) => noted(done, ["find", owner, id], ok(found)),
-        headOf: async () => there.length,
-        effective: async () => there,
-        rename: async (_, title) => noted(done, ["rename", title], ok(found)),
-        markRead: async (_, index) => noted(done, ["read", index], ok(found)),
-      },
-      engine: {
-        open: ({ id }) => void done.push(["open", id]),
-        remove: async () => noted(done, "gone", ok(undefined)),
-      },
+const provider = playedProvider();
+let isLost = false;
+let yard: WritingYard;
+before(async () => {
+  yard = await writingYard({
+    ...sandboxOver(provider),
+    wrapStorage: (real) => ({
+      ...real,
+      // The process ends before it can note what it has answered.
+      endOnce: async (...given) => (isLost ? failure("storage_busy", {}) : real.endOnce(...given)),
     }),
-  );
-  return { done, ...handlers };
+  });
+});
+after(() => yard[Symbol.asyncDispose]());
+
+async function call(way: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+  const [method, path] = way.split(" ");
+  const sent = { "x-account-id": "ann", ...headers, ...(body !== undefined && { body }) };
+  const { status, text } = await callOver(yard.app, `${method} /api/agent-app/v1/app/app/${path}`, sent);
+  return { status, body: text === "" ? {} : JSON.parse(text) };
 }
 
-const at = { caller, params: { id: "c", app_key: "app" } };
-const said = { type: "message.user", id: "m", text: "hi", mode: "queue" };
-const started = { type: "turn.started", turn: 1, message: "m", epoch: 1 };
-const ended = (outcome: string) => ({ type: "turn.finished", turn: 1, outcome });
+const said: NewEvent = { type: "message.user", id: "m", text: "hi", mode: "queue" };
+const started: NewEvent = { type: "turn.started", turn: 1, message: "m", epoch: 1 };
 
 test("how a conversation stands is told by its newest answer, in the words that clients of the chat service know [C4]", async () => {
-  const standing = async (...events: object[]) => {
-    const answer = await conversation(events).getChatConversation(asked("getChatConversation", at));
-    assert.ok(answer.ok);
-    const { status, run_state, message_index, messages, Messages } = answer.value;
-    assert.deepEqual(Messages, messages);
-    return [status, run_state, message_index];
+  let count = 0;
+  const standing = async (...events: NewEvent[]) => {
+    count += 1;
+    const row = await yard.start(`stands-${count}`, ann);
+    if (events.length > 0) await yard.append(row, ...events);
+    const { body } = await call(`GET conversation/${row.id}`);
+    assert.deepEqual(body.Messages, body.messages);
+    return [body.status, body.run_state, body.message_index];
   };
   assert.deepEqual(await standing(), ["", "", 0]);
   assert.deepEqual(await standing(said), ["processing", "queued", 2]);
   assert.deepEqual(await standing(said, started), ["processing", "running", 2]);
   const outcomes = {
     ...{ done: "completed", limit: "completed", failed: "failed", crashed: "failed", cancelled: "cancelled" },
-  };
-  for (const [outcome, status] of Object.entries(outcomes))
-    assert.deepEqual(await standing(said, started, ended(outcome)), [status, "", 2], outcome);
+  } as const;
+  for (const outcome of Object.keys(outcomes) as (keyof typeof outcomes)[])
+    assert.deepEqual(
+      await standing(said, started, { type: "turn.finished", turn: 1, outcome }),
+      [outcomes[outcome], "", 2],
+      outcome,
+    );
 });
 
 test("a conversation is told with whose it is, where it began and how far it was read [C4]", async () => {
-  const told = async (found: ConversationRow) => {
-    const answer = await conversation([], found).getChatConversation(asked("getChatConversation", at));
-    assert.ok(answer.ok);
-    const { messages: _, Messages: __, ...rest } = answer.value;
+  const told = async (wanted: Parameters<typeof yard.engine.create>[1] & { id: string }) => {
+    const row = await must(yard.engine.create(ann, wanted));
+    await must(yard.log.markRead(row, 3));
+    const {
+      messages: _,
+      Messages: __,
+      create_time,
+      update_time,
+      ...rest
+    } = (await call(`GET conversation/${wanted.id}`)).body;
+    const now = await must(yard.log.find(ann, wanted.id));
+    assert.deepEqual([create_time, update_time], [now.createdAt, now.updatedAt]);
     return rest;
   };
   const known = {
-    ...{ id: "c", agent_app_key: "app", title: "T", origin: "web_chat", message_index: 0, read_message_index: 3 },
-    ...{ ext: "", create_time: 1, update_time: 2, create_by: "ann", update_by: "ann", is_deleted: 0 },
-    ...{ temparea_id: "", status: "", run_state: "" },
+    ...{ id: "p", agent_app_key: "app", title: "T", origin: "web_chat", message_index: 0, read_message_index: 3 },
+    ...{ ext: "", create_by: "ann", update_by: "ann", is_deleted: 0, temparea_id: "", status: "", run_state: "" },
   };
-  assert.deepEqual(await told(row), known);
-  assert.deepEqual(await told({ ...row, origin: "program", appKey: undefined }), {
-    ...{ ...known, origin: "api_chat", agent_app_key: "" },
+  assert.deepEqual(await told({ id: "p", title: "T", agent: { appKey: "app" } }), known);
+  assert.deepEqual(await told({ id: "q", title: "T", origin: "program" }), {
+    ...{ ...known, id: "q", origin: "api_chat", agent_app_key: "" },
   });
 });
 
-test("what is changed of a conversation is the caller's own one that the path names, and it is made ready without waiting [C4][S7]", async () => {
-  const { done, ...chat } = conversation([]);
-  await chat.renameChatConversation(asked("renameChatConversation", { ...at, body: { title: "new" } }));
-  await chat.markChatConversationRead(asked("markChatConversationRead", { ...at, body: { latest_read_index: 4 } }));
-  await chat.deleteChatConversation(asked("deleteChatConversation", at));
-  const opened = await chat.openChatConversation(asked("openChatConversation", { ...at, body: {} }));
-  assert.deepEqual(opened, ok({ conversation_session_id: "c", ttl: 600 }));
-  const find = ["find", "ann", "c"];
-  assert.deepEqual(done, [find, ["rename", "new"], find, ["read", 4], find, "gone", find, ["open", "c"]]);
-  const other = asked("renameChatConversation", { ...at, body: { title: "new", user_id: "bob" } });
-  const refused = await chat.renameChatConversation(other);
-  assert.equal(!refused.ok && refused.failure.code, "user_unknown");
+test("what is changed of a conversation is the caller's own one, and one that is opened is made ready without waiting [C4][S7]", async () => {
+  await yard.start("own", ann);
+  const other = await call("PUT conversation/own", { title: "new", user_id: "bob" });
+  assert.deepEqual([other.status, (await call("GET conversation/own")).body.title], [404, ""]);
+  const isReady = () => provider.living().includes("/workspace/own");
+  await until("it is made ready as it begins", isReady);
+  provider.guests.find(({ wanted }) => wanted.workspace?.inside === "/workspace/own")?.crash();
+  await until("it is not ready any more", () => !isReady());
+  const path = "/api/agent-app/v1/conversation/session/own";
+  const body = { action: "get_info_or_create", agent_id: "general", agent_version: "v0" };
+  const { text } = await callOver(yard.app, `PUT ${path}`, { "x-account-id": "ann", body });
+  assert.deepEqual(JSON.parse(text), { conversation_session_id: "own", ttl: 600 });
+  await until("it is made ready again", isReady);
 });
 
 test("a conversation is made with the beginning of its title and the agent that is named, once under a key [C4][C6]", async () => {
-  const made: unknown[] = [];
-  const exists = failed(makeFailure("conversation_exists", { id: "c" }));
-  let answer: ReturnType<typeof ok<ConversationRow>> | typeof exists = ok(row);
-  const { createChatConversation } = chatConversationHandlers(
-    partsWith({
-      ids: { ...systemIds, uuid: () => "new" },
-      engine: { create: async (...of) => noted(made, of, answer) },
-    }),
-  );
-  const create = async (body: object, once?: { seed: string; isRetry: boolean }) => {
-    const told = await createChatConversation(asked("createChatConversation", { ...at, body, once }));
-    return told.ok ? told.value.id : told.failure.code;
-  };
-  assert.equal(await create({ title: `  a\n${"b".repeat(99)}`, agent_id: "x", agent_key: "" }), "new");
-  const agent = { agentId: "x", agentKey: undefined, appKey: "app" };
-  assert.deepEqual(made, [["ann", { id: "new", title: `a ${"b".repeat(48)}`, agent }]]);
-  answer = exists;
-  assert.equal(await create({}), "conversation_exists");
-  assert.equal(await create({}, { seed: "s", isRetry: false }), "conversation_exists");
-  assert.match(await create({}, { seed: "s", isRetry: true }), /^[0-9a-f-]{36}$/);
+  const create = async (body: object, key?: string) =>
+    (await call("POST conversation", body, key === undefined ? {} : { "idempotency-key": key })).body.id;
+  const id = await create({ title: `  a\n${"b".repeat(99)}`, agent_id: "x", agent_key: "" });
+  const { title, agentId, appKey } = await must(yard.log.find(ann, id));
+  assert.deepEqual([title, agentId, appKey], [`a ${"b".repeat(48)}`, "x", "app"]);
+  isLost = true;
+  const first = await create({}, "k");
+  isLost = false;
+  assert.match(first, /^[0-9a-f-]{36}$/);
+  assert.deepEqual([await create({}, "k"), (await create({}, "other")) === first], [first, false]);
 });

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { writtenTurn } from "../../../test/world/written-turn.ts";
-import { failed, ok } from "../../base/result.ts";
-import { ChatIncrement } from "../../protocol/chat.ts";
+import { after, before, test } from "node:test";
+import { setImmediate as settle } from "node:timers/promises";
+import { callOver } from "../../../test/world/callers.ts";
+import { all, until } from "../../../test/world/events.ts";
+import { type ModelServer, modelServer, says } from "../../../test/world/model-server.ts";
+import { type WritingYard, writingYard } from "../../../test/world/writing-yard.ts";
+import { must } from "../../../test/world/yard.ts";
 import type { NewEvent } from "../../protocol/events.ts";
-import { type Failure, makeFailure } from "../../protocol/failure.ts";
+import { failure } from "../../protocol/failure.ts";
 import { localOwner } from "../../protocol/ids.ts";
-import type { ConversationRow } from "../../storage/storage.ts";
-import { chatHandlers } from "./chat.ts";
-import { chatConversationHandlers } from "./chat-conversations.ts";
-import { asked, noted, partsWith } from "./handling.testing.ts";
 
 const said = (id: string): NewEvent => ({
   ...{ type: "message.user", id, text: id, mode: "queue", run: `run ${id}`, reply: `to ${id}` },
@@ -17,65 +16,56 @@ const said = (id: string): NewEvent => ({
 const started = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
 const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
 
-/** A chat whose log the test writes, and what was asked of the engine. */
-async function chatting() {
-  const yard = await writtenTurn();
-  const { engine, ...view } = yard.view;
-  const done: unknown[] = [];
-  let refusal: Failure | undefined;
-  const handlers = chatHandlers(
-    partsWith({
-      ...view,
-      engine: {
-        ...engine,
-        resume: async ({ id }) => noted(done, ["resume", id], ok({ turn: 1 })),
-        async cancel({ id }, which) {
-          done.push(["cancel", id, which]);
-          return refusal === undefined ? ok({ turn: 1 }) : failed(refusal);
-        },
+const root = "/api/agent-app/v1/app/app";
+/** What befalls the storage: it is full, for all or for one conversation, and somebody else deletes one first. */
+const met = { isFull: false, stuck: 0, faster: "" };
+let model: ModelServer;
+let yard: WritingYard;
+before(async () => {
+  model = await modelServer(() => says("goes on"));
+  yard = await writingYard({
+    model,
+    wrapStorage: (real) => ({
+      ...real,
+      append: async (batch) =>
+        met.isFull || batch.number === met.stuck ? failure("storage_full", {}) : real.append(batch),
+      async searchConversations(...wanted) {
+        const found = await real.searchConversations(...wanted);
+        const first = found.items.find(({ id }) => id === met.faster);
+        if (first !== undefined) await must(yard.engine.remove(first));
+        return found;
       },
     }),
-  );
-  const caller = { signedIn: localOwner, scopes: ["chat"] } as const;
-  return {
-    ...{ yard, done },
-    refuse: (why: Failure) => {
-      refusal = why;
-    },
-    async resume(body: object, lastEventId?: string) {
-      const answer = await handlers.resumeChat(
-        asked("resumeChat", { caller, body: { conversation_id: "c", ...body }, lastEventId }),
-      );
-      if (!answer.ok) return answer.failure.code;
-      assert.ok(answer.value instanceof ReadableStream);
-      const [, first = ""] = /^data: (.*)$/m.exec(await firstOf(answer.value)) ?? [];
-      return ChatIncrement.parse(JSON.parse(first));
-    },
-    /** By the answer that it reads. */
-    async resumed(body: object) {
-      const answer = await handlers.resumeChat(
-        asked("resumeChat", { caller, body: { conversation_id: "c", ...body } }),
-      );
-      assert.ok(answer.ok && answer.value instanceof ReadableStream);
-      return /"run [a-z]"/.exec(await firstOf(answer.value))?.[0];
-    },
-    terminate: (body: object) =>
-      handlers.terminateChat(asked("terminateChat", { caller, body: { conversation_id: "c", ...body } })),
-  };
-}
+  });
+});
+after(async () => {
+  await yard[Symbol.asyncDispose]();
+  await model.close();
+});
 
-async function firstOf(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const reader = stream.getReader();
-  const { value } = await reader.read();
-  await reader.cancel();
-  return Buffer.from(value ?? []).toString();
+/** Reads on in a conversation: the first frame, or why there is none. */
+async function resume(id: string, body: object = {}, lastEventId?: string) {
+  const request = new Request(`http://127.0.0.1:7420${root}/chat/resume`, {
+    method: "POST",
+    headers: {
+      ...{ host: "127.0.0.1:7420", "content-type": "application/json" },
+      ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
+    },
+    body: JSON.stringify({ conversation_id: id, ...body }),
+  });
+  const response = await yard.app.fetch(request, { door: "tcp", address: "127.0.0.1" });
+  if (response.status !== 200) return { code: JSON.parse(await response.text()).error_code, run: undefined, seq: -1 };
+  const reader = response.body?.getReader();
+  const text = Buffer.from((await reader?.read())?.value ?? []).toString();
+  await reader?.cancel();
+  const { seq_id: seq } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "");
+  return { code: "", run: /"run ([a-z])"/.exec(text)?.[1], seq };
 }
 
 test("who reads on goes on behind the last frame they have, as they or their browser say it [C3][C4]", async () => {
-  const { yard, resume } = await chatting();
-  await using _ = yard;
-  await yard.append(said("a"), started(1, "a"), finished(1));
-  const next = async (...of: Parameters<typeof resume>) => Object(await resume(...of)).seq_id;
+  const row = await yard.start("read");
+  await yard.append(row, said("a"), started(1, "a"), finished(1));
+  const next = async (body: object, lastEventId?: string) => (await resume("read", body, lastEventId)).seq;
   assert.deepEqual(
     [await next({}), await next({ last_seq_id: 4 }), await next({}, "7"), await next({ last_seq_id: 4 }, "7")],
     [0, 5, 8, 5],
@@ -84,106 +74,60 @@ test("who reads on goes on behind the last frame they have, as they or their bro
 });
 
 test("an answer that is being written is read on and set going again, one that is over or waits is only read [C4][L2]", async () => {
-  const { yard, resumed, resume, done } = await chatting();
-  await using _ = yard;
-  assert.equal(await resume({}), "run_not_found");
-  await yard.append(said("a"), started(1, "a"), finished(1), said("b"), started(2, "b"), said("d"));
-  assert.equal(await resumed({}), '"run b"', "the one that runs, not the one that waits");
-  assert.deepEqual(done.splice(0), [["resume", "c"]]);
-  assert.equal(await resumed({ agent_run_id: "run a" }), '"run a"');
-  assert.equal(await resumed({ agent_run_id: "run d" }), '"run d"');
-  assert.equal(await resumed({ agent_run_id: "" }), '"run b"', "an empty name is none");
-  assert.deepEqual([done.splice(0), await resume({ agent_run_id: "run x" })], [[["resume", "c"]], "run_not_found"]);
-  await yard.append(finished(2), { type: "message.withdrawn", id: "d" });
-  assert.equal(await resumed({}), '"run b"', "the newest that counts");
-  assert.deepEqual(done, []);
-});
-
-test("the turn that is named is stopped, by its run or its answer; one that is over is left, with what runs by now [C4][L6]", async () => {
-  const { yard, terminate, done, refuse } = await chatting();
-  await using _ = yard;
-  await yard.append(said("a"), started(1, "a"), finished(1), said("b"), started(2, "b"), said("d"));
-  const running = { message: "b", turn: 2 };
-  for (const body of [{ agent_run_id: "run b" }, { interrupted_assistant_message_id: "to b" }]) {
-    assert.deepEqual(await terminate(body), ok(undefined));
-    assert.deepEqual(done.splice(0), [["cancel", "c", running]]);
-  }
-  await terminate({ agent_run_id: "run d" });
-  await terminate({});
-  assert.deepEqual(done.splice(0), [
-    ["cancel", "c", { message: "d", turn: undefined }],
-    ["cancel", "c", undefined],
-  ]);
-  for (const run of ["run a", "run x"]) assert.deepEqual(await terminate({ agent_run_id: run }), ok(undefined));
-  assert.deepEqual(done, []);
-  refuse(makeFailure("turn_not_running", {}));
-  assert.deepEqual(await terminate({}), ok(undefined), "stopping twice is fine");
-  refuse(makeFailure("storage_full", {}));
-  assert.deepEqual(await terminate({}), failed(makeFailure("storage_full", {})));
-});
-
-/** Conversations of one app, some of which somebody else deletes first. */
-function listing(count: number, fails: (id: string) => Failure | undefined = () => undefined) {
-  let rows = Array.from(
-    { length: count },
-    (_, at) => ({ id: `c${at}`, number: at, owner: localOwner }) as ConversationRow,
-  );
-  const asks: unknown[] = [];
-  const handlers = chatConversationHandlers(
-    partsWith({
-      log: { headOf: async () => 0, effective: async () => [] },
-      storage: {
-        async searchConversations(owner, wanted) {
-          asks.push([owner, wanted]);
-          return { items: rows.slice(wanted.offset, wanted.offset + wanted.limit), total: rows.length };
-        },
-      },
-      engine: {
-        async remove({ id }) {
-          const why = fails(id);
-          if (why?.code !== "storage_full") rows = rows.filter((row) => row.id !== id);
-          return why === undefined ? ok(undefined) : failed(why);
-        },
-      },
-    }),
-  );
-  const at = { caller: { signedIn: localOwner, scopes: ["chat"] }, params: { app_key: "app" } } as const;
-  return {
-    asks,
-    left: () => rows.length,
-    deleteAll: () => handlers.deleteChatConversations(asked("deleteChatConversations", at)),
-    list: (query: { page: number; size: number; title?: string }) =>
-      handlers.listChatConversations(asked("listChatConversations", { ...at, query })),
+  const row = await yard.start("going");
+  const read = async (run?: string) => {
+    const { code, run: found } = await resume("going", run === undefined ? {} : { agent_run_id: run });
+    for (let turns = 0; turns < 20; turns += 1) await settle();
+    return [code || found, model.asked.length];
   };
-}
-
-test("all conversations of an app are deleted, however many, and those that somebody else deleted first are no hindrance [C4]", async () => {
-  const gone = makeFailure("conversation_not_found", { id: "c3" });
-  const many = listing(201, (id) => (id === "c3" ? gone : undefined));
-  assert.deepEqual([await many.deleteAll(), many.left()], [ok(undefined), 0]);
-  assert.deepEqual(many.asks[0], [localOwner, { appKey: "app", limit: 100, offset: 0 }]);
-  const full = makeFailure("storage_full", {});
-  const stuck = listing(3, (id) => (id === "c1" ? full : undefined));
-  assert.deepEqual([await stuck.deleteAll(), stuck.left()], [failed(full), 2]);
+  assert.deepEqual(await read(), ["AgentAPP.Agent.ResumeFailed", 0]);
+  await yard.append(row, said("a"), started(1, "a"), finished(1), said("b"), started(2, "b"), said("d"));
+  assert.deepEqual(await read("run a"), ["a", 0]);
+  assert.deepEqual(await read("run d"), ["d", 0], "one that waits is only read");
+  assert.deepEqual(await read("run x"), ["AgentAPP.Agent.ResumeFailed", 0]);
+  await yard.append(row, { type: "message.withdrawn", id: "d" });
+  const { run } = await resume("going", { agent_run_id: "" });
+  assert.equal(run, "b", "an empty name is none: the one that runs");
+  const ends = async () => all(await yard.events("going"), "turn.finished").length;
+  await until("it went on", async () => (await ends()) === 2);
+  assert.deepEqual(await read(), ["b", 1], "the newest that counts");
+  assert.equal(await ends(), 2);
 });
 
-test("a page of conversations begins where the one before ended, and all of them are counted [C4]", async () => {
-  const { list, asks } = listing(5);
-  const page = async (number: number, title?: string) => {
-    const answer = await list({ page: number, size: 2, ...(title !== undefined && { title }) });
-    return answer.ok && [answer.value.entries.map(({ id }) => id), answer.value.total];
+test("the turn that is named is stopped, one that is over is left, with what runs by now; no room for it is told [C4][L6]", async () => {
+  const row = await yard.start("stops");
+  await yard.append(row, said("a"), started(1, "a"), finished(1), said("b"), started(2, "b"), said("d"));
+  const terminate = async (body: object) => {
+    const before = (await yard.events("stops")).length;
+    const { status } = await callOver(yard.app, `POST ${root}/chat/termination`, {
+      body: { conversation_id: "stops", ...body },
+    });
+    const events = (await yard.events("stops")).slice(before);
+    return [
+      status,
+      ...all(events, "cancel.asked").map(({ turn }) => turn),
+      ...all(events, "message.withdrawn").map(({ id }) => id),
+    ];
   };
-  assert.deepEqual(
-    [await page(1), await page(3)],
-    [
-      [["c0", "c1"], 5],
-      [["c4"], 5],
-    ],
-  );
-  await page(1, "");
-  await page(1, "t");
-  assert.deepEqual(asks.slice(2), [
-    [localOwner, { appKey: "app", title: undefined, limit: 2, offset: 0 }],
-    [localOwner, { appKey: "app", title: "t", limit: 2, offset: 0 }],
-  ]);
+  for (const run of ["run a", "run x"]) assert.deepEqual(await terminate({ agent_run_id: run }), [204]);
+  assert.deepEqual(await terminate({ agent_run_id: "run d" }), [204, "d"]);
+  met.isFull = true;
+  assert.deepEqual(await terminate({ agent_run_id: "run b" }), [507]);
+  met.isFull = false;
+  assert.deepEqual(await terminate({ interrupted_assistant_message_id: "to b" }), [204, 2]);
+});
+
+test("all conversations of an app are deleted, and those that somebody else deleted first are no hindrance [C4]", async () => {
+  const make = (id: string) => must(yard.engine.create(localOwner, { id, agent: { appKey: "app" } }));
+  const [, middle] = [await make("c0"), await make("c1"), await make("c2")];
+  const deleteAll = async () => {
+    const { status } = await callOver(yard.app, `DELETE ${root}/conversation`);
+    const { text } = await callOver(yard.app, `GET ${root}/conversation`);
+    return [status, JSON.parse(text).total];
+  };
+  met.stuck = middle.number;
+  assert.deepEqual(await deleteAll(), [507, 2], "the newest one had gone by then");
+  met.stuck = 0;
+  met.faster = "c1";
+  assert.deepEqual(await deleteAll(), [204, 0]);
 });
