@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { notedLater } from "../../test/world/partly.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
 import { allParts } from "./all-parts.testing.ts";
@@ -20,7 +19,12 @@ export async function keepOne(t: TestContext, { before = [], ...given }: Given =
   const { value: conversation } = made;
   const { number } = conversation;
   const looks: number[] = [];
-  const parts: Parts = { ...all, beforeTurn: () => notedLater(looks, clock.monotonic()) };
+  // A moment later: it is seen who does not wait for it.
+  const beforeTurn = async () => {
+    await soon();
+    looks.push(clock.monotonic());
+  };
+  const parts: Parts = { ...all, beforeTurn };
   /** As a person does it, or another server. */
   const others = async (...events: NewEvent[]) => {
     const stored = await log.append(number, events);

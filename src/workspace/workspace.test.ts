@@ -7,7 +7,6 @@ import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
 import { endlessClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { noted } from "../../test/world/partly.ts";
 import { quietLogger, testLimits } from "../../test/world/workspace.ts";
 import type { Clock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
@@ -18,13 +17,15 @@ import { openWorkspaces } from "./workspace.ts";
 
 const alice = OwnerId.parse("alice");
 
-/** Workspaces over a real database, in which some answers are the test's. */
-function openYard(t: TestContext, changed: Partial<Storage> = {}, wait: Clock["wait"] = endlessClock.wait) {
+type Wrap = (real: Storage) => Storage;
+
+/** Workspaces over a real database, some of whose answers are seen on their way, or come when the test says so. */
+function openYard(t: TestContext, wrap: Wrap = (real) => real, wait: Clock["wait"] = endlessClock.wait) {
   const [dataDir, storage] = [folderWith(t, {}), openDatabase(t)];
   const clock = { ...endlessClock, wait };
   const options = { dataDir, clock, ids: systemIds, logger: quietLogger([]), limits: testLimits };
   return {
-    ...{ dataDir, storage, workspaces: openWorkspaces({ ...options, storage: { ...storage, ...changed } }) },
+    ...{ dataDir, storage, workspaces: openWorkspaces({ ...options, storage: wrap(storage) }) },
     async start(id: string) {
       const made = await storage.createConversation({ owner: alice, id: ConversationId.parse(id), at: 1, events: [] });
       assert.ok(made.ok);
@@ -36,15 +37,23 @@ function openYard(t: TestContext, changed: Partial<Storage> = {}, wait: Clock["w
 test("cleaning up, sweeping and giving back come one after another, in the order they were asked for [W10]", async (t) => {
   const told: string[] = [];
   const gate = Promise.withResolvers<void>();
-  const { workspaces } = openYard(t, {
-    async unusedWorkspaces() {
+  const { workspaces } = openYard(t, (real) => ({
+    ...real,
+    async unusedWorkspaces(...of) {
       told.push("cleaning");
       await gate.promise;
-      return noted(told, "cleaned", []);
+      told.push("cleaned");
+      return real.unusedWorkspaces(...of);
     },
-    unusedByCallers: async ({ isPassing }) => noted(told, `swept ${isPassing}`, []),
-    findTrash: async () => noted(told, "given back", undefined),
-  });
+    unusedByCallers(of) {
+      told.push(`swept ${of.isPassing}`);
+      return real.unusedByCallers(of);
+    },
+    findTrash(...of) {
+      told.push("given back");
+      return real.findTrash(...of);
+    },
+  }));
   const all = [workspaces.clean({ unusedMs: 0 }), workspaces.sweep(), workspaces.restore(alice, "0123abcd")];
   for (let turns = 0; turns < 20; turns += 1) await nextLoop();
   assert.deepEqual(told, ["cleaning"]);
@@ -61,12 +70,13 @@ test("the end waits for what is just being tidied, a second at the most, and the
     waits.push({ ms, signal });
     return "elapsed";
   };
-  const slow: Partial<Storage> = {
-    async unusedWorkspaces() {
+  const slow: Wrap = (real) => ({
+    ...real,
+    async unusedWorkspaces(...of) {
       await gate.promise;
-      return [];
+      return real.unusedWorkspaces(...of);
     },
-  };
+  });
   const { workspaces } = openYard(t, slow, wait);
   const cleaning = workspaces.clean({ unusedMs: 0 });
   await workspaces.close();
@@ -77,13 +87,15 @@ test("the end waits for what is just being tidied, a second at the most, and the
   gate.resolve();
   await cleaning;
   const told: string[] = [];
-  const patient = openYard(t, {
-    async unusedWorkspaces() {
+  const patient = openYard(t, (real) => ({
+    ...real,
+    async unusedWorkspaces(...of) {
+      const unused = await real.unusedWorkspaces(...of);
       await nextLoop();
       told.push("cleaned");
-      return [];
+      return unused;
     },
-  });
+  }));
   void patient.workspaces.clean({ unusedMs: 0 });
   await patient.workspaces.close();
   assert.deepEqual([...told, "closed"], ["cleaned", "closed"]);
