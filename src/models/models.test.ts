@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { notedLater } from "../../test/world/partly.ts";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { realProvider } from "../../test/world/base-model.ts";
+import { until } from "../../test/world/events.ts";
+import { modelServer } from "../../test/world/model-server.ts";
 import { systemClock } from "../base/clock.ts";
 import { Slot } from "../protocol/message.ts";
+import { startDemoServer } from "./demo/demo.ts";
 import type { FoundServer } from "./detect.ts";
 import { type ModelFacts, type ModelNote, type ModelsOptions, openModels, type SlotSettings } from "./models.ts";
-import type { Endpoint, ModelAnswer, ModelRequest } from "./provider.ts";
+import type { Endpoint, ModelRequest } from "./provider.ts";
 
 const facts: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };
 const openai = "https://api.openai.com/v1";
 const ollama = "http://127.0.0.1:11434/v1";
 const request = { messages: [{ role: "user", text: "hello" }], owner: "ada" } as const;
-const done: ModelAnswer = { text: "ok", reasoning: "", toolCalls: [], finish: "stop", usage: { input: 1, output: 1 } };
 
 test("with nothing configured the demo model fills the base slot [M1] [M5]", async () => {
   const { models, closed } = await open({});
@@ -186,24 +189,30 @@ test("a server with a single model answers with it, whatever it is called [M4]",
 });
 
 test("calls to one base URL share its limit, those to another do not [M3]", async () => {
-  const { models, sent, finish } = await open(
+  const held = { a: Promise.withResolvers<void>(), c: Promise.withResolvers<void>() };
+  await using one = await modelServer([{ text: "from a", heldUntil: held.a.promise }, { text: "from b" }]);
+  await using other = await modelServer([{ text: "from c", heldUntil: held.c.promise }]);
+  const contextWindow = 32_768;
+  const { models, sent } = await open(
     {
-      base: { model: "a" },
-      chat: { model: "b", baseUrl: `${openai}/` },
-      code: { model: "c", baseUrl: ollama, contextWindow: 32_768 },
+      base: { model: "a", baseUrl: one.url, contextWindow },
+      chat: { model: "b", baseUrl: `${one.url}/`, contextWindow },
+      code: { model: "c", baseUrl: other.url, contextWindow },
     },
     { callsMax: 1 },
   );
   const { signal } = new AbortController();
-  const calls = (["base", "chat", "code"] as const).map((slot) => models.get(slot).prepare(request).send({}, signal));
-  await Promise.resolve();
+  const [a, b, c] = (["base", "chat", "code"] as const).map(async (slot) => {
+    const answer = await models.get(slot).prepare(request).send({}, signal);
+    return "text" in answer ? answer.text : answer;
+  });
+  await until("both servers are asked", () => one.asked.length > 0 && other.asked.length > 0);
   assert.deepEqual(sent, ["a", "c"]);
-  finish("a");
-  await calls[0];
-  finish("c");
-  while (!sent.includes("b")) await Promise.resolve();
-  finish("b");
-  assert.deepEqual(await Promise.all(calls), [done, done, done]);
+  held.c.resolve();
+  assert.deepEqual([await c, sent], ["from c", ["a", "c"]]);
+  held.a.resolve();
+  assert.deepEqual([await a, await b], ["from a", "from b"]);
+  await models.close();
 });
 
 function settings(slot: Slot, some: Partial<SlotSettings> & { model: string }): SlotSettings {
@@ -221,40 +230,44 @@ function shown({
   return [slot, id, server, isDemo, windowTokens, promptSize];
 }
 
-/** Models whose providers keep what they get, and answer when the test says so. */
+/** Models with their real providers: it is seen what these are asked for and send, and when they have closed. */
 async function open(
   slots: Partial<Record<Slot, Partial<SlotSettings> & { model: string }>>,
   options: Partial<ModelsOptions> = {},
 ) {
   const [endpoints, requests, notes]: [Endpoint[], ModelRequest[], ModelNote[]] = [[], [], []];
   const [closed, sent]: [string[], string[]] = [[], []];
-  const open = new Map<string, () => void>();
+  /** A moment later: it is seen who does not wait for it. */
+  const closing = async (name: string, real: { close(): Promise<void> }) => {
+    await real.close();
+    await nextLoop();
+    closed.push(name);
+  };
   const models = await openModels({
     slots: Object.fromEntries(Object.entries(slots).map(([slot, some]) => [slot, settings(Slot.parse(slot), some)])),
-    startDemo: async () => ({
-      baseUrl: "http://127.0.0.1:1/v1",
-      apiKey: "key",
-      close: () => notedLater(closed, "demo"),
-    }),
+    async startDemo() {
+      const demo = await startDemoServer({ clock: systemClock, onThrown: (error) => assert.fail(String(error)) });
+      return { ...demo, close: () => closing("demo", demo) };
+    },
     clock: systemClock,
     onNote: (note) => notes.push(note),
-    makeProvider: (endpoint) => {
+    makeProvider(endpoint) {
       endpoints.push(endpoint);
+      const provider = realProvider(endpoint, systemClock);
       return {
-        prepare: (prepared) => {
+        prepare(prepared) {
           requests.push(prepared);
-          return {
-            bytes: { hash: "", length: 0, reused: 0 },
-            send: () => {
-              sent.push(endpoint.model);
-              return new Promise((resolve) => open.set(endpoint.model, () => resolve(done)));
-            },
+          const call = provider.prepare(prepared);
+          const send: typeof call.send = (...given) => {
+            sent.push(endpoint.model);
+            return call.send(...given);
           };
+          return { ...call, send };
         },
-        close: () => notedLater(closed, `provider ${endpoint.model}`),
+        close: () => closing(`provider ${endpoint.model}`, provider),
       };
     },
     ...options,
   });
-  return { models, endpoints, requests, notes, closed, sent, finish: (model: string) => open.get(model)?.() };
+  return { models, endpoints, requests, notes, closed, sent };
 }

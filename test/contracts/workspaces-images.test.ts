@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  "a task's image is made by its first write [W2]",
+  "a task's image is made by its first write, or for its first program: no folder waits beside it [W2][X4]",
   withImages(async (t) => {
     const { workspaces, ...ground } = await openGround(t, small);
     const row = await ground.start("c", { bare: true });
@@ -170,6 +170,12 @@ test(
     assert.equal(existsSync(ground.path("images")), false);
     await Promise.all([write(task, "notes.txt", "mine"), write(task, "other.txt", "mine, too")]);
     assert.deepEqual(filesOf(ground.path("workspaces/task-1")), { "notes.txt": "mine", "other.txt": "mine, too" });
+    unwrap(await workspaces.assignTask(row, { agent: "task-2", parent: "root" }));
+    const { folder } = unwrap(await unwrap(await workspaces.taskOf(row, "task-2")).guestFolder());
+    writeFileSync(`${folder}/of-a-program.txt`, "mine");
+    assert.deepEqual(filesOf(ground.path("workspaces/task-2")), { "of-a-program.txt": "mine" });
+    assert.equal(statSync(folder).dev, statSync(ground.path("workspaces/task-2")).dev);
+    assert.equal(existsSync(ground.path("staging/wait-task-2")), false);
   }),
 );
 
