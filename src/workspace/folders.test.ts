@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
-import { noted, partly } from "../../test/world/partly.ts";
+import { withImages } from "../../test/world/images.ts";
 import { quietLogger } from "../../test/world/workspace.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
-import { failed, ok, type Result } from "../base/result.ts";
+import { failed, ok } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import { ConversationId, OwnerId } from "../protocol/ids.ts";
-import type { DiskFault } from "../words/words.ts";
 import { openBooks } from "./books.ts";
 import { asFileFailure, openPlaces, type PlacesOptions } from "./folders.ts";
-import type { Images } from "./images.ts";
+import { smallImages } from "./images.testing.ts";
 import { layoutOf } from "./layout.ts";
 
 test("what the database could not do is told of files by its cause: full, read-only, or the disk [W7][P4]", () => {
@@ -34,11 +33,14 @@ test("what the database could not do is told of files by its cause: full, read-o
 });
 
 /** The place of a conversation in which nothing was written so far. */
-async function openPlace(t: TestContext, { images, disk }: Pick<PlacesOptions, "images" | "disk"> = {}) {
+async function openPlace(t: TestContext, { disk }: Pick<PlacesOptions, "disk"> = {}) {
+  const imagesOf = smallImages(t);
   const base = folderWith(t, {});
   const storage = openDatabase(t);
   const options = { storage, clock: systemClock, ids: systemIds, logger: quietLogger([]), books: openBooks() };
-  const places = openPlaces({ ...options, layout: layoutOf(base), images, disk });
+  const layout = layoutOf(base);
+  const images = disk && imagesOf({ ...options, layout });
+  const places = openPlaces({ ...options, layout, images, disk });
   const wanted = { owner: OwnerId.parse("alice"), id: ConversationId.parse("c"), at: 1, events: [] };
   const conversation = await storage.createConversation(wanted);
   assert.ok(conversation.ok);
@@ -94,34 +96,34 @@ test("folders that cannot be laid out leave no draft of themselves behind [W1][Q
   assert.equal(existsSync(place.value.folder), false);
 });
 
-test("on disks of their own a workspace is made once, where it has no folder yet, and a disk that fails is told by its cause [W1][X4][W7]", async (t) => {
-  const told: string[] = [];
-  const folders = { files: "/mounted/files", staging: "/mounted/staging", disk: "/disk" };
-  let made: Result<void, DiskFault> = failed("full");
-  let opened: Result<typeof folders | undefined, DiskFault> = ok(undefined);
-  const images = partly<Images>({
-    foldersOf: () => folders,
-    open: async () => opened,
-    async make(name, layOutFor) {
-      const draft = folderWith(t, {});
-      layOutFor(draft);
-      return noted(told, `${name} with ${readdirSync(draft).length}`, made);
-    },
-  });
-  const { place } = await openPlace(t, { images, disk: "image" });
-  const refused = (why: DiskFault) => failure("write_failed", { path: ".", why });
-  assert.deepEqual(await place.findImage?.(), ok({ ...folders, isMade: false }));
-  assert.deepEqual([await place.make(), told], [refused("full"), ["workspace/c with 5"]]);
-  made = ok(undefined);
-  assert.deepEqual([await place.make(), existsSync(place.folder)], [ok(undefined), false]);
-  opened = ok(folders);
-  assert.deepEqual([await place.make(), await place.findImage?.()], [ok(undefined), ok({ ...folders, isMade: true })]);
-  assert.equal(told.length, 2, "one that is there is not made anew");
-  opened = failed("read_only");
-  assert.deepEqual([await place.make(), await place.findImage?.()], [refused("read_only"), failed("read_only")]);
+test(
+  "on disks of their own a workspace is made once, where it has no folder yet, and a disk that fails is told by its cause [W1][X4][W7]",
+  withImages(async (t) => {
+    const { base, place } = await openPlace(t, { disk: "image" });
+    const at = (name: string) => join(base, "mounted/workspace/c", name);
+    const folders = { files: at("files"), staging: at("staging"), disk: join(base, "images/workspace") };
+    const refused = failure("write_failed", { path: ".", why: "io" });
+    writeFileSync(join(base, "images"), "somebody's file");
+    assert.deepEqual(await place.findImage?.(), ok({ ...folders, isMade: false }));
+    assert.deepEqual([await place.make(), existsSync(place.folder)], [refused, false]);
+    rmSync(join(base, "images"));
 
-  opened = ok(undefined);
-  const plain = await openPlace(t, { images, disk: "folder" });
-  assert.deepEqual([await plain.place.findImage?.(), await plain.place.make()], [ok(undefined), ok(undefined)]);
-  assert.equal(existsSync(plain.place.folder), true);
-});
+    assert.deepEqual(await place.make(), ok(undefined));
+    const inside = [".metadata.json", "outputs", "skills", "temp", "uploads"];
+    assert.deepEqual(readdirSync(folders.files).sort(), inside, "it is there for whoever writes next");
+    assert.deepEqual(await place.findImage?.(), ok({ ...folders, isMade: true }));
+    writeFileSync(join(place.folder, "uploads/a"), "mine");
+    assert.deepEqual(await place.make(), ok(undefined));
+    assert.equal(readFileSync(at("files/uploads/a"), "utf8"), "mine", "one that is there is not made anew");
+
+    const broken = await openPlace(t, { disk: "image" });
+    mkdirSync(join(broken.base, "images/workspace"), { recursive: true });
+    writeFileSync(join(broken.base, "images/workspace/c"), "no file system");
+    assert.deepEqual([await broken.place.make(), await broken.place.findImage?.()], [refused, failed("io")]);
+
+    const plain = await openPlace(t, { disk: "folder" });
+    assert.deepEqual([await plain.place.findImage?.(), await plain.place.make()], [ok(undefined), ok(undefined)]);
+    assert.equal(existsSync(join(plain.place.folder, "uploads")), true);
+    assert.equal(existsSync(join(plain.base, "images")), false);
+  }),
+);

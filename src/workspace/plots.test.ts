@@ -1,43 +1,51 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { folderWith } from "../../test/world/folder.ts";
-import { noted, partly, type Some } from "../../test/world/partly.ts";
+import { withImages } from "../../test/world/images.ts";
 import { systemIds } from "../base/ids.ts";
-import { failed, ok, type Result } from "../base/result.ts";
-import type { DiskFault } from "../words/words.ts";
+import { failed, ok } from "../base/result.ts";
 import { openBooks } from "./books.ts";
-import type { Images } from "./images.ts";
+import { smallImages } from "./images.testing.ts";
 import { layoutOf } from "./layout.ts";
 import { openPlots } from "./plots.ts";
 import { newSeen } from "./seen.ts";
 
 const needsRoot = { skip: process.geteuid?.() === 0 ? false : "needs root to mount a small disk" };
 
-function openGround(t: TestContext, files: Record<string, string>, images?: Some<Images>) {
+function openGround(t: TestContext, files: Record<string, string>, { hasImages = false } = {}) {
+  const imagesOf = smallImages(t);
   const base = folderWith(t, files);
   const [layout, books] = [layoutOf(base), openBooks()];
-  const plots = openPlots({ layout, books, ids: systemIds, images: images && partly<Images>(images) });
-  return { base, books, plots, staging: layout.stagingFolder, path: (...names: string[]) => join(base, ...names) };
+  const images = hasImages ? imagesOf({ layout, books }) : undefined;
+  const plots = openPlots({ layout, books, ids: systemIds, images });
+  const path = (...names: string[]) => join(base, ...names);
+  return { base, books, plots, images, staging: layout.stagingFolder, path };
 }
 
 test("a name that we would not have given names nothing: it is not there, and is neither opened, moved nor removed [W5][W10]", async (t) => {
-  const { plots, path } = openGround(t, { "outside/a": "a", "workspace/c/a": "a" }, { has: () => true });
+  const files = { "outside/a": "a", "workspace/c/a": "a", "images/outside": "", "images/workspace/d": "" };
+  const { plots, path } = openGround(t, files, { hasImages: true });
+  assert.equal(plots.has("workspace/d"), true, "an image takes its place");
   for (const name of ["outside", "../outside", "workspace/../outside", "", "workspace"]) {
     assert.deepEqual([plots.has(name), await plots.remove(name)], [false, ok(undefined)]);
     assert.deepEqual(await plots.move(name, "trash/0123abcd"), failed("io"));
@@ -68,28 +76,38 @@ test("a folder is there, is opened, and is moved as a whole when that is noted; 
   assert.equal(plots.has("workspace/link"), true, "also what leads nowhere takes a place");
 });
 
-test("what lies in an image is that of the image: opened, moved and removed there, and a folder of that name goes with it [W10][X4]", async (t) => {
-  const told: unknown[] = [];
-  const folders = { files: "/mounted/files", staging: "/mounted/staging", disk: "/disk" };
-  const files = { "workspace/c/a": "a", "workspace/d/a": "a" };
-  let removed: Result<void, DiskFault> = failed("io");
-  const { plots, path } = openGround(t, files, {
-    has: (name) => name !== "workspace/d",
-    open: async (name) => (name === "workspace/b" ? failed("read_only") : ok(folders)),
-    move: async (...given) => noted(told, given, ok(false)),
-    remove: async (name) => noted(told, name, removed),
-  });
-  const plot = { folder: "/mounted/files", stagingFolder: "/mounted/staging", isImage: true };
-  assert.deepEqual([await plots.open("workspace/c"), await plots.open("workspace/b")], [ok(plot), failed("read_only")]);
-  const moved = async () => {};
-  assert.deepEqual(await plots.move("workspace/c", "trash/0123abcd", moved), ok(false));
-  assert.deepEqual(told, [["workspace/c", "trash/0123abcd", moved]]);
-  assert.deepEqual([await plots.remove("workspace/c"), existsSync(path("workspace/c/a"))], [failed("io"), true]);
-  removed = ok(undefined);
-  assert.deepEqual([await plots.remove("workspace/c"), existsSync(path("workspace/c"))], [ok(undefined), false]);
-  assert.deepEqual([await plots.remove("workspace/d"), existsSync(path("workspace/d"))], [ok(undefined), false]);
-  assert.deepEqual(told.slice(1), ["workspace/c", "workspace/c"]);
-});
+test(
+  "what lies in an image is that of the image: opened, moved and removed there, and a folder of that name goes with it [W10][X4]",
+  withImages(async (t) => {
+    const files = { "workspace/d/a": "a", "workspace/e/a": "a", "images/workspace/e/": "", "images/workspace/b": "" };
+    const { plots, path, images } = openGround(t, files, { hasImages: true });
+    assert.ok(images);
+    const made = await images.make("workspace/c", (folder) => writeFileSync(join(folder, "a"), "in the image"));
+    assert.deepEqual(made, ok(undefined));
+    const opened = await plots.open("workspace/c");
+    assert.ok(opened.ok && opened.value);
+    const { folder, stagingFolder, isImage } = opened.value;
+    const shown = [path("workspace/c"), folder].map((place) => readFileSync(join(place, "a"), "utf8"));
+    assert.deepEqual([isImage, ...shown], [true, "in the image", "in the image"]);
+    assert.equal(statSync(stagingFolder).dev, statSync(folder).dev);
+    assert.deepEqual(await plots.open("workspace/b"), failed("io"), "what cannot be mounted");
+
+    const used = openSync(join(folder, "a"), "r");
+    const told: string[] = [];
+    const move = () => plots.move("workspace/c", "trash/0123abcd", async () => void told.push("noted"));
+    assert.deepEqual([await move(), ...told], [ok(false)], "somebody reads in it");
+    closeSync(used);
+    assert.deepEqual([await move(), ...told], [ok(true), "noted"]);
+    assert.deepEqual([plots.has("workspace/c"), plots.has("trash/0123abcd")], [false, true]);
+
+    assert.deepEqual([await plots.remove("workspace/e"), existsSync(path("workspace/e/a"))], [failed("io"), true]);
+    rmdirSync(path("images/workspace/e"));
+    writeFileSync(path("images/workspace/e"), "");
+    assert.deepEqual([await plots.remove("workspace/e"), plots.has("workspace/e")], [ok(undefined), false]);
+    assert.equal(existsSync(path("images/workspace/e")), false);
+    assert.deepEqual([await plots.remove("workspace/d"), existsSync(path("workspace/d"))], [ok(undefined), false]);
+  }),
+);
 
 test("with a task goes what its programs wrote to a folder that waits, and a removal that takes too long is cut [S6][W2]", async (t) => {
   const { plots, path, staging } = openGround(t, { "staging/wait-task/a": "of a program", "workspace/c/a": "" });
@@ -102,9 +120,9 @@ test("with a task goes what its programs wrote to a folder that waits, and a rem
 });
 
 test("of a folder that was moved away nothing is known any more, on the disk or in an image; of others all is [W10][W11]", (t) => {
-  const { plots, path, books } = openGround(t, {}, { foldersOf: (name) => ({ files: `/mounted/${name}` }) });
+  const { plots, path, books } = openGround(t, {}, { hasImages: true });
   const count = { bytes: 0, files: 0, folders: 0, trustedUntil: 0 };
-  const places = [path("workspace/c"), "/mounted/workspace/c", path("workspace/d")];
+  const places = [path("workspace/c"), path("mounted/workspace/c/files"), path("workspace/d")];
   for (const place of places) {
     books.usage.set(place, { bytes: 0, files: 0, countedAt: 0, underWay: new Set() });
     books.seen.set(place, newSeen());
