@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { ok } from "../../src/base/result.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import { until } from "../world/events.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
-import { severalStorages } from "./several-storages.ts";
-import { alice, codeOf, facts, idOf, makeConversation, morning, readAll, unwrap } from "./storage-place.ts";
+import { a, severalStorages } from "./several-storages.ts";
+import { alice, codeOf, facts, idOf, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
 
 // Two servers that want the same in one moment: both wait for what a third one holds, and go on when it lets go.
 const skip = cannotStore;
@@ -111,4 +113,99 @@ test("appends of two servers that never wait for each other leave no gap and ove
     seqs.map((seq) => JSON.parse(read[seq - 1]?.body ?? "{}").text),
     texts,
   );
+});
+
+type Hindered = {
+  readonly schema: string;
+  /** Which writes; of as many of them the first ones. */
+  readonly write: "UPDATE ON log" | "INSERT ON home";
+  readonly times: number;
+};
+
+/** Somebody has made the database refuse writes as if a row were locked, or store nothing as if another were quicker. */
+async function hindered({ schema, write, times }: Hindered) {
+  const [does, each] = write.startsWith("UPDATE")
+    ? ["RAISE EXCEPTION 'no' USING ERRCODE = 'lock_not_available'", "STATEMENT"]
+    : ["RETURN NULL", "ROW"];
+  await server.run(`SET search_path = ${schema}; CREATE SEQUENCE tries;
+    CREATE FUNCTION hinder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('${schema}.tries') > ${times} THEN RETURN NEW; END IF; ${does}; END $$;
+    CREATE TRIGGER hindered BEFORE ${write} FOR EACH ${each} EXECUTE FUNCTION hinder()`);
+  return {
+    async tries(): Promise<number> {
+      return Number((await server.run(`SELECT last_value FROM ${schema}.tries`)).rows[0]?.last_value);
+    },
+    async [Symbol.asyncDispose]() {
+      await server.run(`DROP FUNCTION ${schema}.hinder CASCADE; DROP SEQUENCE ${schema}.tries`);
+    },
+  };
+}
+
+test("a home that others were quicker to take is looked for five times, and found as soon as it can be seen [N1]", {
+  skip,
+}, async (t) => {
+  const { storages, schema } = await severalStorages(t, server, { count: 1 });
+  const [one] = storages;
+  await one.beat(a);
+  const looking = async (times: number) => {
+    await using hinder = await hindered({ schema, write: "INSERT ON home", times });
+    return [await one.homeOf(`c:${times}`, "a"), await hinder.tries()];
+  };
+  assert.deepEqual(
+    [await looking(0), await looking(4), await looking(5)],
+    [
+      [a, 1],
+      [a, 5],
+      [undefined, 5],
+    ],
+  );
+});
+
+test("a lease that could not be renewed, released or let run out at once is tried once more, and no oftener [N1][Q2][L2]", {
+  skip,
+}, async (t) => {
+  const { storages, schema } = await severalStorages(t, server, { count: 1 });
+  const [one] = storages;
+  const number = await makeConversation(one);
+  const trying = async (times: number, work: () => Promise<unknown>) => {
+    await using hinder = await hindered({ schema, write: "UPDATE ON log", times });
+    return [await work(), await hinder.tries()];
+  };
+  const lease = { holder: "me", epoch: unwrap(await one.claimLease(number, "me", 1)).epoch };
+  const renew = () => one.renewLease(number, { ...lease, ttlMs: 1 });
+  assert.deepEqual(
+    [await trying(0, renew), await trying(1, renew), await trying(9, renew)],
+    [
+      [ok(true), 1],
+      [ok(true), 2],
+      [failure("storage_busy", {}), 2],
+    ],
+  );
+  for (const work of [() => one.expireLeases(), () => one.releaseLease(number, lease)])
+    for (const times of [9, 1]) assert.deepEqual(await trying(times, work), [undefined, 2]);
+  assert.deepEqual(unwrap(await one.claimLease(number, "another", 1)), { epoch: 2, wasAbandoned: false });
+});
+
+test("a beat that meets what nobody has foreseen in the database is a mistake, and not a database that is away [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const { storages, schema } = await severalStorages(t, server, { count: 1 });
+  await server.run(`ALTER TABLE ${schema}.server RENAME COLUMN address TO place`);
+  await assert.rejects(storages[0].beat(a), { code: "42703" });
+  await server.run(`ALTER TABLE ${schema}.server RENAME COLUMN place TO address`);
+  assert.deepEqual((await storages[0].beat(a)).living, [a]);
+});
+
+test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", {
+  skip,
+}, async (t) => {
+  const { storages, schema } = await severalStorages(t, server, { count: 1 });
+  const [one] = storages;
+  const number = await makeConversation(one);
+  const last = 2 ** 24 - 1;
+  await server.run(`UPDATE ${schema}.log SET head = ${last - 2}`);
+  await assert.rejects(one.append({ number, events: facts("a", "b", "c") }), /fewer than 2\^24/);
+  assert.equal(await one.headOf(number), last - 2);
+  assert.equal(unwrap(await one.append({ number, events: facts("a", "b") })).lastSeq, last);
+  assert.deepEqual(await one.read(number, { after: last - 2, limit: 9 }), stored(last - 1, "a", "b"));
 });

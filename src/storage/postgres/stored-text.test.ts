@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { partly } from "../../../test/world/partly.ts";
-import { seqMax } from "../checks.ts";
-import type { EncodedEvent } from "../storage.ts";
-import { appendEvents } from "./event-rows.ts";
-import type { Transaction } from "./lanes.ts";
 import { types } from "./query.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
@@ -27,21 +22,4 @@ test("a number that JavaScript would round is told as our mistake, and not hande
   assert.deepEqual([read("9007199254740991"), read("-5")], [Number.MAX_SAFE_INTEGER, -5]);
   assert.throws(() => read("9007199254740993"));
   assert.equal(types.getTypeParser(25, "text")("a\u0001\u0002"), "a\0");
-});
-
-test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", async () => {
-  const told: unknown[] = [];
-  const transaction = partly<Transaction>({
-    run: async (_sql: string, ...[number, lastSeq, base, kinds]: unknown[]) => {
-      told.push([number, lastSeq, base]);
-      return Array.isArray(kinds) ? kinds.length : 0;
-    },
-    appended: (number: number, lastSeq: number) => told.push(`${number} ${lastSeq}`),
-  });
-  const fact: EncodedEvent = { type: "message.user", version: 1, at: 1, body: "{}" };
-  assert.equal(await appendEvents(transaction, 2, 5, []), 5);
-  await assert.rejects(appendEvents(transaction, 2, seqMax - 1, [fact, fact]), /fewer than 2\^24/);
-  assert.deepEqual(told, []);
-  assert.equal(await appendEvents(transaction, 2, seqMax - 2, [fact, fact]), seqMax);
-  assert.deepEqual(told, [[2, seqMax, 2 * 2 ** 24 + seqMax - 2], `2 ${seqMax}`]);
 });
