@@ -56,41 +56,49 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Takes the pieces as the library finds them. It could also write them as markup; nothing here makes markup of text. */
-class PieceEmitter {
-  readonly pieces: Piece[] = [];
-  readonly #scopes: (Kind | undefined)[] = [];
-  addText(text: string): void {
-    if (text !== "") this.pieces.push({ text, kind: this.#scopes.findLast((kind) => kind !== undefined) });
-  }
-  startScope(name: string): void {
-    this.#scopes.push(kinds[name] ?? kinds[name.split(".")[0] ?? ""]);
-  }
-  endScope(): void {
-    this.#scopes.pop();
-  }
-  __addSublanguage(inner: { readonly pieces?: readonly Piece[] }): void {
-    this.pieces.push(...(inner.pieces ?? []));
-  }
-  finalize(): void {}
-  toHTML(): string {
-    return "";
-  }
-}
-
 for (const [name, grammar] of Object.entries(grammars)) hljs.registerLanguage(name, grammar);
-hljs.configure({ __emitter: PieceEmitter as never });
 
 /** Undefined where the language is not known, or the library gives up. */
 export function highlight(code: string, language: string): readonly Piece[] | undefined {
   const name = otherNames[language.toLowerCase()] ?? language;
   if (hljs.getLanguage(name) === undefined) return undefined;
+  const pieces = piecesOf(treeOf(code, name));
+  // Where the library breaks down inside, it hands over what it has: colours are not worth a lost word.
+  return pieces.map(({ text }) => text).join("") === code ? pieces : undefined;
+}
+
+/** What the library found, as its own tree. The markup that it could make of it is not used: nothing here makes markup of text. */
+function treeOf(code: string, language: string): unknown {
   try {
-    const { _emitter } = hljs.highlight(code, { language: name, ignoreIllegals: true });
-    const pieces = _emitter instanceof PieceEmitter ? _emitter.pieces : [];
-    // Where the library breaks down inside, it hands over what it has: colours are not worth a lost word.
-    return pieces.map(({ text }) => text).join("") === code ? pieces : undefined;
+    const { _emitter } = hljs.highlight(code, { language, ignoreIllegals: true });
+    return "rootNode" in _emitter ? _emitter.rootNode : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The texts of the tree in their order. Not by calls inside of calls: code may be nested deeper than those can be. */
+function piecesOf(tree: unknown): Piece[] {
+  const pieces: Piece[] = [];
+  const waiting: { readonly node: unknown; readonly kind: Kind | undefined }[] = [{ node: tree, kind: undefined }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, kind } = next;
+    if (typeof node === "string") pieces.push({ text: node, kind });
+    else if (isNode(node)) {
+      const inner = kindInside(node.scope, kind);
+      for (const child of node.children.toReversed()) waiting.push({ node: child, kind: inner });
+    }
+  }
+  return pieces;
+}
+
+function isNode(value: unknown): value is { readonly scope?: unknown; readonly children: readonly unknown[] } {
+  return typeof value === "object" && value !== null && "children" in value && Array.isArray(value.children);
+}
+
+/** Another language inside of this one has its own colours. */
+function kindInside(scope: unknown, outside: Kind | undefined): Kind | undefined {
+  if (typeof scope !== "string") return outside;
+  if (scope.startsWith("language:")) return undefined;
+  return kinds[scope] ?? kinds[scope.split(".")[0] ?? ""] ?? outside;
 }

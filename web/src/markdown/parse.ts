@@ -37,6 +37,10 @@ const parser = new Marked({ gfm: true, breaks: false }).use({
   ],
 });
 
+/**
+ * The parser calls this inside of our catch: nothing but the platform's own reading of texts may stand here, so that
+ * what ends there is never a mistake of ours.
+ */
 function mathIn(text: string, forms: readonly RegExp[], isBlock: boolean): MathToken | undefined {
   for (const form of forms) {
     const [raw, tex] = form.exec(text) ?? [];
