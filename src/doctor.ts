@@ -19,7 +19,7 @@ import { ok, type Result } from "./base/result.ts";
 import { type Config, type ConfigFailure, toolFiles } from "./config/config.ts";
 import { checkRecord, checkRules } from "./log/log.ts";
 import type { McpServerSettings } from "./mcp/mcp.ts";
-import { isRunning } from "./observe/observe.ts";
+import { isRunning, noLogs } from "./observe/observe.ts";
 import { readBwrap } from "./sandbox/local/bwrap.ts";
 import { openSandboxProvider } from "./sandbox-provider.ts";
 import { findSegmenter } from "./search/search.ts";
@@ -283,7 +283,14 @@ async function lookAtSandbox(words: Words, loaded: Config | undefined, release: 
   const config = loaded ?? usual;
   const { provider: settings } = config;
   const folder = makeFolderIn(settings.kind === "docker" ? config.paths.dataDir : tmpdir());
-  const provider = openSandboxProvider({ config, installation: "doctor", folder, words: words.sandbox, release });
+  const provider = openSandboxProvider({
+    config,
+    installation: "doctor",
+    folder,
+    words: words.sandbox,
+    release,
+    logger: noLogs,
+  });
   try {
     if (settings.kind === "docker") return { ...(await provider.probe()), ...nothingHere, docker: settings };
     if (settings.kind === "kubernetes") return { ...(await provider.probe()), ...nothingHere, cluster: settings };

@@ -42,6 +42,7 @@ export async function hostSandboxes(command: HostCommand, hosting: Hosting): Pro
   const provider = openSandboxProvider({
     ...{ config, installation: shortNameOf(`host ${dataDir}`), folder: join(dataDir, "host"), words: words.sandbox },
     release: hosting.version,
+    logger,
   });
   try {
     return await serveHost(command, { ...hosting, secret, tls: tls.value, files, provider, logger });

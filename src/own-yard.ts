@@ -232,6 +232,7 @@ function openPrograms({ config, logger, reload, version }: AttachOptions, own: P
   const network = { ...config.network };
   const provider = openSandboxProvider({
     ...{ config, installation: shortNameOf(dataDir), folder: dataDir, words: words.sandbox, release: version },
+    logger,
   });
   return {
     sandbox: openSandbox({

@@ -7,6 +7,7 @@ import { systemCodeOrThrow } from "./base/fault.ts";
 import { bareHost } from "./base/host.ts";
 import { systemIds } from "./base/ids.ts";
 import type { Config } from "./config/config.ts";
+import type { Logger } from "./observe/observe.ts";
 import { openDockerSandbox } from "./sandbox/docker/docker.ts";
 import type { EngineAddress } from "./sandbox/docker/engine.ts";
 import { openKubernetesSandbox } from "./sandbox/kubernetes/kubernetes.ts";
@@ -27,13 +28,14 @@ type Wanted = {
   readonly words: Words["sandbox"];
   /** Of AgentYard. */
   readonly release: string;
+  readonly logger: Pick<Logger, "error">;
 };
 
 const guestStartMsMax = 20_000;
 
 /** Who starts sandboxes, as the settings say. */
-export function openSandboxProvider({ config, installation, folder, words, release }: Wanted): SandboxProvider {
-  const parts = { words, clock: systemClock, ids: systemIds, startTimeoutMs: guestStartMsMax };
+export function openSandboxProvider({ config, installation, folder, words, release, logger }: Wanted): SandboxProvider {
+  const parts = { words, logger, clock: systemClock, ids: systemIds, startTimeoutMs: guestStartMsMax };
   const { provider: settings } = config;
   switch (settings.kind) {
     case "local":

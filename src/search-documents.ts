@@ -7,11 +7,11 @@ import type { Writable } from "node:stream";
 import { z } from "zod";
 import { systemClock } from "./base/clock.ts";
 import { systemCode, systemCodeOrThrow } from "./base/fault.ts";
-import { systemIds } from "./base/ids.ts";
+import { parsedJson } from "./base/json.ts";
 import { failed, ok, type Result } from "./base/result.ts";
 import { type Extractor, openExtractor } from "./extract/extract.ts";
 import type { Receipt } from "./extract/extracted.ts";
-import { openLogs } from "./observe/observe.ts";
+import { noLogs } from "./observe/observe.ts";
 import { type Failure, failure, makeFailure } from "./protocol/failure.ts";
 import { type Hit, openSearch, patternIn, type Search } from "./search/search.ts";
 import {
@@ -42,7 +42,7 @@ export async function searchDocuments(command: SearchCommand, parts: Parts): Pro
   const leave = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => leave.abort());
   const folder = mkdtempSync(join(tmpdir(), "agentyard-search-"));
-  const extractor = openExtractor({ clock: systemClock, logger: noLogs() });
+  const extractor = openExtractor({ clock: systemClock, logger: noLogs });
   const opened = openSearch({ file: join(folder, "indexes.db"), clock: systemClock });
   if (!opened.ok) return refuse(opened.failure, parts);
   const search = opened.value;
@@ -180,18 +180,4 @@ function readQueries(
     queries.push({ id: parsed.data.id, query: parsed.data.query });
   }
   return ok(queries);
-}
-
-function parsedJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function noLogs() {
-  const { uuid } = systemIds;
-  const none = { dir: "", level: "off", clock: systemClock, startId: uuid(), pid: process.pid, secrets: [] } as const;
-  return openLogs({ ...none, onOff: () => {} });
 }

@@ -37,7 +37,15 @@ export async function openWorld(folder: string): Promise<World> {
   const installation = `bench${ids.hex(12)}`;
   const startTimeoutMs = 60_000;
   const javascript = process.execPath;
-  const provider = openLocalSandbox({ installation, clock, ids, words: words.sandbox, javascript, startTimeoutMs });
+  const provider = openLocalSandbox({
+    installation,
+    clock,
+    ids,
+    logger,
+    words: words.sandbox,
+    javascript,
+    startTimeoutMs,
+  });
   const settings = config.sandbox;
   const sandbox = openSandbox({ provider, storage, clock, ids, logger, words, settings });
   let count = 0;

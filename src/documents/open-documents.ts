@@ -23,7 +23,7 @@ type Parts = {
 };
 
 export function openDocuments({ clock, logger, search }: Parts): Documents {
-  const texts = openTextSearch({ clock });
+  const texts = openTextSearch({ clock, logger });
   const extractor = openExtractor({ clock, logger });
   const library = openLibrary({ search, extractor, logger });
   const tests = openFileTests();

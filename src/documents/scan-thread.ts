@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../observe/observe.ts";
 import type { LineHit, SearchResult } from "./documents.ts";
 import type { ScanJob, ScanNews } from "./scan-job.ts";
 import { watchOver } from "./watch-over.ts";
@@ -16,12 +17,18 @@ export type ScanThread = {
 export type ScanOptions = { readonly stop: AbortSignal; readonly found: (hit: LineHit) => void };
 export type Ending = { readonly stopped: SearchResult["stopped"] };
 
+export type Parts = { readonly clock: Clock; readonly logger: Pick<Logger, "error"> };
+
 /** A thread that is started by the first job, kept warm for a while after each, and replaced when it hangs. */
-export function openScanThread(clock: Clock): ScanThread {
-  let warm: { readonly worker: Worker; stopIdling: () => void } | undefined;
+export function openScanThread({ clock, logger }: Parts): ScanThread {
+  let warm: { readonly worker: Worker; isBusy: boolean; stopIdling: () => void } | undefined;
 
   const start = () => {
-    const started = { worker: startWorker(), stopIdling: () => {} };
+    const started = { worker: startWorker(), isBusy: false, stopIdling: () => {} };
+    // Between two searches nobody waits for it, and without a listener it would end the process.
+    started.worker.on("error", (error) => {
+      if (!started.isBusy) logger.error("the thread of the search broke down", { error });
+    });
     started.worker.once("exit", () => {
       started.stopIdling();
       if (warm === started) warm = undefined;
@@ -42,10 +49,12 @@ export function openScanThread(clock: Clock): ScanThread {
       const used = warm ?? start();
       warm = used;
       used.stopIdling();
+      used.isBusy = true;
       let ending: Ending | undefined;
       try {
         ending = await scanIn(used.worker, job, clock, options);
       } finally {
+        used.isBusy = false;
         if (ending === undefined) await end();
         else used.stopIdling = clock.after(idleMsMax, () => void end());
       }
@@ -61,8 +70,6 @@ function startWorker(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
   });
   worker.unref();
-  // Without a listener an error between two searches would end the process; the next search starts another thread.
-  worker.on("error", () => {});
   return worker;
 }
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
-import { testWorkspace } from "../../test/world/workspace.ts";
+import { quietLogger, testWorkspace } from "../../test/world/workspace.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type FailureParams, failure } from "../protocol/failure.ts";
 import type { SearchQuery } from "./documents.ts";
@@ -321,7 +321,7 @@ async function searchable(t: TestContext, files: Record<string, string | Buffer>
 }
 
 function open(t: TestContext, clock: Clock): TextSearch {
-  const documents = openTextSearch({ clock });
+  const documents = openTextSearch({ clock, logger: quietLogger([]) });
   t.after(() => documents.close());
   return documents;
 }

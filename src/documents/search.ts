@@ -1,11 +1,10 @@
-import type { Clock } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { Failure } from "../protocol/failure.ts";
 import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 import type { LineHit, SearchQuery, SearchResult } from "./documents.ts";
 import { plansFor } from "./query.ts";
 import { countsOf, newProgress } from "./scan.ts";
-import { openScanThread } from "./scan-thread.ts";
+import { openScanThread, type Parts } from "./scan-thread.ts";
 
 /** What a scan of all texts found. `filesSkipped`: what is no text, or cannot be read. */
 export type TextResult = Pick<SearchResult, "total" | "filesSearched" | "filesSkipped" | "stopped"> & {
@@ -21,8 +20,8 @@ export type TextSearch = {
 };
 
 /** Searches run one after another in a thread of their own. */
-export function openTextSearch({ clock }: { readonly clock: Clock }): TextSearch {
-  const thread = openScanThread(clock);
+export function openTextSearch(parts: Parts): TextSearch {
+  const thread = openScanThread(parts);
   const closing = new AbortController();
   const inTurn = openTurns();
 

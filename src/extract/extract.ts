@@ -36,7 +36,7 @@ const timeMsPerMegabyte = 1_000;
 const megabyte = 1024 * 1024;
 
 export function openExtractor({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }): Extractor {
-  const pool = openPool(clock);
+  const pool = openPool({ clock, logger });
   return {
     version,
     async extract(source, { signal, onProgress = () => {} }) {

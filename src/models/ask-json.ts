@@ -1,5 +1,6 @@
 import http, { type IncomingMessage, type RequestOptions } from "node:http";
 import https from "node:https";
+import { parsedJson } from "../base/json.ts";
 
 const bodyBytesMax = 4 * 1024 * 1024;
 
@@ -15,7 +16,17 @@ export type AskOptions = {
 };
 
 /** One small question to a server that may be anything: no answer, no JSON or too much of it all give `undefined`. */
-export function askJson(url: string, { signal, headers, body, proxyEnv }: AskOptions): Promise<JsonAnswer | undefined> {
+export async function askJson(url: string, asking: AskOptions): Promise<JsonAnswer | undefined> {
+  const response = await responseTo(url, asking);
+  const text = response === undefined ? undefined : await textOf(response);
+  const body = text === undefined ? undefined : parsedJson(text);
+  return body === undefined ? undefined : { status: response?.statusCode ?? 0, body };
+}
+
+async function responseTo(
+  url: string,
+  { signal, headers, body, proxyEnv }: AskOptions,
+): Promise<IncomingMessage | undefined> {
   const { request, Agent } = url.startsWith("https:") ? https : http;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const options: RequestOptions = {
@@ -28,24 +39,30 @@ export function askJson(url: string, { signal, headers, body, proxyEnv }: AskOpt
       ...headers,
     },
   };
-  const answer = new Promise<JsonAnswer | undefined>((resolve, reject) => {
-    const asked = request(url, options, (response) => {
-      readJson(response).then(resolve, reject);
-    });
-    asked.on("error", reject);
-    asked.end(payload);
-  });
-  return answer.catch(() => undefined);
+  const { promise, resolve } = Promise.withResolvers<IncomingMessage | undefined>();
+  try {
+    request(url, options)
+      .on("response", (response) => resolve(response))
+      .on("error", () => resolve(undefined))
+      .end(payload);
+  } catch {
+    return undefined; // An address or a key that cannot even be sent.
+  }
+  return promise;
 }
 
-async function readJson(response: IncomingMessage): Promise<JsonAnswer | undefined> {
+async function textOf(response: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response) {
-    bytes += chunk.length;
-    // Leaving the loop destroys the response, and with it the connection.
-    if (bytes > bodyBytesMax) return undefined;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of response) {
+      bytes += chunk.length;
+      // Leaving the loop destroys the response, and with it the connection.
+      if (bytes > bodyBytesMax) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined; // It broke off.
   }
-  return { status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) };
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -56,7 +56,7 @@ export type LogOptions = {
 
 /** Opens the log file of this process, `agentyard-YYYYMMDD-HHMMSS-<pid>.log` (UTC), and removes the oldest of its folder. */
 export function openLogs({ dir, level, clock, startId, pid, secrets, onOff }: LogOptions): Logger {
-  if (level === "off") return silent;
+  if (level === "off") return noLogs;
   const path = join(dir, logName(clock.now(), pid));
   let descriptor: number;
   try {
@@ -64,7 +64,7 @@ export function openLogs({ dir, level, clock, startId, pid, secrets, onOff }: Lo
     descriptor = openSync(path, "a", 0o600);
   } catch (error) {
     onOff(reasonOf(error));
-    return silent;
+    return noLogs;
   }
   const file = openLogFile(descriptor, clock, (error) => onOff(reasonOf(error)));
   const cleaned = removeOldLogs(dir);
@@ -97,7 +97,8 @@ export function openLogs({ dir, level, clock, startId, pid, secrets, onOff }: Lo
 
 const nothing = () => {};
 
-const silent: Logger = {
+/** Where there is no log file: a command that only looks. */
+export const noLogs: Logger = {
   path: undefined,
   error: nothing,
   warn: nothing,

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { after } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import { noLogs } from "../../src/observe/observe.ts";
 import { connectGuest, type GuestConnection } from "../../src/sandbox/guest/connection.ts";
 import { guestEnvironment } from "../../src/sandbox/guest/environment.ts";
 import { architectureOf, seccompProgram } from "../../src/sandbox/guest/seccomp.ts";
@@ -88,6 +89,7 @@ function openLocal(bwrap: string | undefined): SandboxProvider {
       clock: systemClock,
       ids: systemIds,
       words: wordsFor("en").sandbox,
+      logger: noLogs,
     },
     ...{ javascript: process.execPath, bwrap, startTimeoutMs: 60_000 },
   });

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Result } from "../../src/base/result.ts";
+import { noLogs } from "../../src/observe/observe.ts";
 import { architectureOf, seccompProgram } from "../../src/sandbox/guest/seccomp.ts";
 import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { openGroups } from "../../src/sandbox/local/groups.ts";
@@ -45,6 +46,7 @@ export function openProvider(changes: Partial<LocalSandboxOptions> = {}): Sandbo
     clock: systemClock,
     ids: systemIds,
     words: wordsFor("en").sandbox,
+    logger: noLogs,
     javascript: process.execPath,
     startTimeoutMs: 60_000,
     ...changes,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import { noLogs } from "../../src/observe/observe.ts";
 import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import { openRemoteSandbox, type RemoteSandboxOptions } from "../../src/sandbox/remote/remote.ts";
 import { wordsFor } from "../../src/words/words.ts";
@@ -54,7 +55,7 @@ export async function startHost(wanted: HostWanted = {}): Promise<HostProcess> {
 export function openRemote(hosts: readonly string[], changes: Partial<RemoteSandboxOptions> = {}): SandboxProvider {
   return openRemoteSandbox({
     ...{ hosts, secret, files: tmpdir(), release: "0.0.0-test", clock: systemClock, ids: systemIds },
-    ...{ words: wordsFor("en").sandbox, startTimeoutMs: 20_000 },
+    ...{ words: wordsFor("en").sandbox, startTimeoutMs: 20_000, logger: noLogs },
     ...changes,
   });
 }

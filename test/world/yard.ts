@@ -190,7 +190,7 @@ function openReal({ config, clock, ...place }: SandboxPlace, packages: TestYardO
   const words = wordsFor("en");
   const provider = openLocalSandbox({
     ...{ installation: `test${systemIds.hex(12)}`, clock, ids: systemIds, words: words.sandbox },
-    ...{ javascript: process.execPath, startTimeoutMs: 30_000 },
+    ...{ logger: place.logger, javascript: process.execPath, startTimeoutMs: 30_000 },
   });
   const parts = { ...place, provider, clock, ids: systemIds, words, settings: config.sandbox };
   const sandbox = openSandbox({ ...parts, ...packages });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { manualClock } from "../../../test/world/manual-clock.ts";
+import { quietLogger } from "../../../test/world/workspace.ts";
 import { fileBytesMax, pdfiumBytesMax, pdfiumOverstep } from "../limits.ts";
 import { openPool, threadsFor } from "./pool.ts";
 import { threadOptions } from "./thread.ts";
@@ -34,7 +35,7 @@ test("a server has room for the largest documents that are read at once, in the 
 
 test("a document that comes just before an idle thread would end is read to its end; the thread ends when none came for a while [D1]", async () => {
   const clock = manualClock();
-  const pool = openPool(clock, 1);
+  const pool = openPool({ clock, logger: quietLogger([]) }, 1);
   const { signal } = new AbortController();
   const read = (onProgress = () => {}) => {
     const bytes = new Uint8Array(Buffer.from("hello"));

@@ -1,7 +1,6 @@
 import { totalmem } from "node:os";
-import type { Clock } from "../../base/clock.ts";
 import type { Job } from "./job.ts";
-import { type Limits, type Outcome, startThread, type Thread } from "./thread.ts";
+import { type Limits, type Outcome, startThread, type Thread, type ThreadParts } from "./thread.ts";
 
 /** With less memory than this, what two threads may take and the rest of a server are together too much. */
 const memoryBytesForTwo = 4_000_000_000;
@@ -19,7 +18,8 @@ export function threadsFor(memoryBytes: number): number {
 }
 
 /** Threads are started by the jobs that need them, and end when nothing came for a while. */
-export function openPool(clock: Clock, threadsMax = threadsFor(memoryHere())): Pool {
+export function openPool(parts: ThreadParts, threadsMax = threadsFor(memoryHere())): Pool {
+  const { clock } = parts;
   const free: { readonly thread: Thread; stopIdling: () => void }[] = [];
   const waiting: (() => void)[] = [];
   const closing = new AbortController();
@@ -67,7 +67,7 @@ export function openPool(clock: Clock, threadsMax = threadsFor(memoryHere())): P
       if (!(await enter(signal))) return { kind: "stopped" };
       const idle = free.pop();
       idle?.stopIdling();
-      const thread = idle?.thread ?? startThread(clock);
+      const thread = idle?.thread ?? startThread(parts);
       const outcome = await thread.run(job, { ...limits, signal });
       await leave(thread);
       return outcome;

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../observe/observe.ts";
 import type { Block, Extracted } from "../extracted.ts";
 import type { Progress } from "../reading.ts";
 import type { Ended, Job, News, Order } from "./job.ts";
@@ -37,17 +38,21 @@ export const threadOptions = {
   resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
 };
 
+export type ThreadParts = { readonly clock: Clock; readonly logger: Pick<Logger, "error"> };
+
 /** `worker`: another one than ours is for tests, which cannot make ours break down. */
 export function startThread(
-  clock: Clock,
+  { clock, logger }: ThreadParts,
   worker = new Worker(new URL("./extract-worker.ts", import.meta.url), threadOptions),
 ): Thread {
   worker.unref();
   worker.stdout.resume();
   worker.stderr.resume();
-  // Without a listener an error between two jobs would end the process.
-  worker.on("error", () => {});
-  let [files, bytes, isGone] = [0, 0, false];
+  let [files, bytes, isBusy, isGone] = [0, 0, false, false];
+  // Between two jobs nobody waits for it, and without a listener it would end the process.
+  worker.on("error", (error) => {
+    if (!isBusy) logger.error("document.reader_crashed", { error });
+  });
   worker.once("exit", () => {
     isGone = true;
   });
@@ -58,7 +63,9 @@ export function startThread(
     async run(job, limits) {
       files += 1;
       bytes += job.sizeBytes;
+      isBusy = true;
       const outcome = await runIn(worker, job, { ...limits, clock });
+      isBusy = false;
       if (outcome.kind !== "read" && outcome.kind !== "unread") {
         isGone = true;
         await worker.terminate();

@@ -1,5 +1,7 @@
 import type { Duplex } from "node:stream";
+import { inBackground } from "../../base/background.ts";
 import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../observe/observe.ts";
 import { matplotlibFolder } from "../guest/environment.ts";
 import type { GuestLimits } from "../provider.ts";
 import { launchGuest } from "./launch.ts";
@@ -12,7 +14,7 @@ export type FontList = {
   settled(): Promise<void>;
 };
 
-type Settings = { readonly ids: Ids; readonly python: string };
+type Settings = { readonly ids: Ids; readonly python: string; readonly logger: Pick<Logger, "error"> };
 
 export function createFontList(settings: Settings): FontList {
   let making: Promise<void> | undefined;
@@ -23,12 +25,11 @@ export function createFontList(settings: Settings): FontList {
       askedCount += 1;
       // A process with a single guest has no use for it.
       if (askedCount > 1) {
-        making ??= make(host, settings).then(
-          (made) => {
-            files = made;
-          },
-          () => {}, // Each guest makes its own.
-        );
+        // Until then, and where it could not be made, each guest makes its own.
+        const keep = async () => {
+          files = await make(host, settings);
+        };
+        making ??= inBackground(settings.logger, "the list of fonts for sandboxes could not be made", keep());
       }
       return files;
     },

@@ -4,6 +4,7 @@ import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import { ok, type Result } from "../../base/result.ts";
+import type { Logger } from "../../observe/observe.ts";
 import type { Words } from "../../words/words.ts";
 import { connectGuest, type GuestConnection, type ProcessLimits } from "../guest/connection.ts";
 import { guestEnvironment, marksInside, noWorkspace, programFolder } from "../guest/environment.ts";
@@ -26,6 +27,7 @@ export type LocalSandboxOptions = {
   readonly installation: string;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Pick<Logger, "error">;
   /** For what the machine lacks. */
   readonly words: Words["sandbox"];
   /** The Node of the host that runs JavaScript inside; without one there is no JavaScript. */

@@ -1,8 +1,9 @@
 import type { Duplex } from "node:stream";
-import { whenOver } from "../../base/background.ts";
+import { inBackground, whenOver } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
+import type { Logger } from "../../observe/observe.ts";
 import type { Words } from "../../words/words.ts";
 import { sayLack } from "../guest/canary.ts";
 import { keepGuests } from "../guest/kept-guests.ts";
@@ -28,6 +29,7 @@ export type RemoteSandboxOptions = {
   readonly release: string;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Pick<Logger, "error">;
   /** For what the hosts lack. */
   readonly words: Words["sandbox"];
   readonly startTimeoutMs: number;
@@ -95,7 +97,8 @@ function rememberLooks(options: RemoteSandboxOptions, hosts: readonly Host[]) {
       const isOld = clock.monotonic() - known.at > (usable === hosts.length ? lookAgainMs : awayAgainMs);
       // Nobody waits for a look around while there is a host to go to. One may be gone since the last look.
       if (isOld && usable === 0) return looking ?? start(false);
-      if (isOld && looking === undefined) void whenOver(start(false));
+      if (isOld && looking === undefined)
+        void inBackground(options.logger, "the sandbox hosts could not be looked at", start(false));
       return Promise.resolve(known.probe);
     },
     forget() {
