@@ -1,6 +1,7 @@
+import type { Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { systemCodeOrThrow } from "../base/fault.ts";
+import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import { BrokenOff, type ClientFailure } from "../client/client.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
@@ -59,7 +60,9 @@ async function saveAll(chat: Chat, errand: Errand): Promise<undefined> {
   const path = pathText(errand.path.replace(/\/+$/, ""));
   if (copies.length > filesMax) return void console.say(style.bad(texts.saveTooMany({ path, limit: filesMax })));
   if (copies.length === 0) return void console.say(texts.noFiles());
-  const taken = errand.isForced ? [] : await existing(copies, errand.signal);
+  const found = errand.isForced ? ok([]) : await existing(chat, copies, errand.signal);
+  if (!found.ok) return sayFailure(chat, found.failure);
+  const taken = found.value;
   const [shown, more] = [taken.slice(0, namesShownMax), taken.length - namesShownMax];
   const paths = shown.map((target) => shownTarget(chat, target)).join(", ");
   if (taken.length > 0) return void console.say(style.bad(texts.existsHere({ paths, more })));
@@ -89,7 +92,9 @@ async function makePlan(chat: Chat, { path, to, conversation, signal }: Errand):
     return ok({ copies, root, isFolder: true });
   }
   if (listed.failure.code !== "not_a_folder") return listed;
-  const isInto = to === undefined || to.endsWith("/") || (await stat(target).catch(() => undefined))?.isDirectory();
+  const there = to === undefined || to.endsWith("/") ? undefined : await lookAt(chat, stat, { path, target });
+  if (there?.ok === false) return there;
+  const isInto = there === undefined || there.value?.isDirectory();
   const root = isInto ? join(target, basename(path)) : target;
   return ok({ copies: [{ path, target: root }], root, isFolder: false });
 }
@@ -117,13 +122,33 @@ async function filesBelow(
   return ok(files.sort());
 }
 
-async function existing(copies: readonly Copy[], signal: AbortSignal): Promise<string[]> {
+async function existing(
+  chat: Chat,
+  copies: readonly Copy[],
+  signal: AbortSignal,
+): Promise<Result<readonly string[], Failure>> {
   const found: string[] = [];
-  for (const { target } of copies) {
+  for (const copy of copies) {
     if (signal.aborted) break;
-    if ((await lstat(target).catch(() => undefined)) !== undefined) found.push(target);
+    const there = await lookAt(chat, lstat, copy);
+    if (!there.ok) return there;
+    if (there.value !== undefined) found.push(copy.target);
   }
-  return found;
+  return ok(found);
+}
+
+/** Undefined where nothing is. What cannot be looked at may well be there, and is not to be written over unasked. */
+async function lookAt(
+  chat: Chat,
+  look: (target: string) => Promise<Stats>,
+  { path, target }: Copy,
+): Promise<Result<Stats | undefined, Failure>> {
+  try {
+    return ok(await look(target));
+  } catch (error) {
+    const isMissing = systemCode(error) === "ENOENT";
+    return isMissing ? ok(undefined) : failed(faultOf(error, path, shownTarget(chat, target)));
+  }
 }
 
 /** Under a name of its own until it is complete. Answers its bytes; undefined when it was stopped. */

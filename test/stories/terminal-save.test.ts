@@ -131,6 +131,22 @@ function slowDownloads(fetch: Fetch) {
   return { client: createClient({ fetch: slow }), letGo: resolve, hasBegun: () => begun > 0 };
 }
 
+test("/save says at once, and once, where it cannot even look whether something is there, and fetches nothing [U1]", async (t) => {
+  const folder = folderWith(t, {});
+  await using yard = await startYard();
+  const slow = slowDownloads(yard.fetch);
+  slow.letGo();
+  const chat = await talk(yard, folder, { "a.txt": "1", "b.txt": "2" }, slow.client);
+  const long = "x".repeat(300);
+  for (const wish of [`uploads/a.txt ${long}`, `uploads ${long}`]) {
+    const said = await chat.say(`/save ${wish}`);
+    assert.match(said, /^✗ x+…\S* could not be written: /);
+    assert.equal(said.split("✗").length, 2);
+  }
+  assert.deepEqual([slow.hasBegun(), textsIn(folder)], [false, {}]);
+  await chat.end();
+});
+
 test("Esc stops saving, and nothing half is left; a large file shows how far it is [U1][L6]", async (t) => {
   const folder = folderWith(t, { "a.txt": "mine" });
   await using yard = await startYard();
