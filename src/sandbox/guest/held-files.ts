@@ -1,4 +1,5 @@
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { systemCodeOrThrow } from "../../base/fault.ts";
 
 /**
  * What processes hold of files without the folders telling. All of it is read by other threads: a process that is
@@ -13,13 +14,14 @@ const atOnceMax = 64;
 
 /**
  * Inodes of files that are shared with the memory of these processes. Not only those that can be written just now:
- * that can be changed back and forth. Undefined: there is too much to look through.
+ * that can be changed back and forth. Undefined: there is too much to look through, or it cannot be looked at now.
  */
 export async function sharedFiles(pids: readonly number[]): Promise<ReadonlySet<number> | undefined> {
   const room = { bytes: tableBytesMax };
   const tables = await Promise.all(pids.map((pid) => tableOf(pid, room)));
-  if (room.bytes <= 0) return undefined;
-  return new Set(tables.flatMap((table) => Array.from(table.matchAll(sharedLine), ([, inode]) => Number(inode))));
+  const known = tables.filter((table) => table !== undefined);
+  if (room.bytes <= 0 || known.length < tables.length) return undefined;
+  return new Set(known.flatMap((table) => Array.from(table.matchAll(sharedLine), ([, inode]) => Number(inode))));
 }
 
 /** Range, rights (`s` as the last: shared), offset, device, inode. Zero is memory without a file. */
@@ -46,8 +48,8 @@ export async function unnamedBytes(pids: readonly number[], device: number): Pro
 /** The unit of `blocks`, whatever the disk has. */
 const blockBytes = 512;
 
-/** Empty for a process that is gone, or that is not ours to look at. */
-async function tableOf(pid: number, room: { bytes: number }): Promise<string> {
+/** Empty for a process that is gone, or that is not ours to look at; undefined where we cannot know. */
+async function tableOf(pid: number, room: { bytes: number }): Promise<string | undefined> {
   let file: FileHandle | undefined;
   let text = "";
   try {
@@ -59,8 +61,8 @@ async function tableOf(pid: number, room: { bytes: number }): Promise<string> {
       room.bytes -= bytesRead;
       text += piece.toString("latin1", 0, bytesRead);
     }
-  } catch {
-    // It ended in between.
+  } catch (error) {
+    if (!over.has(systemCodeOrThrow(error))) return undefined;
   } finally {
     await file?.close();
   }
@@ -69,10 +71,14 @@ async function tableOf(pid: number, room: { bytes: number }): Promise<string> {
 
 const pieceBytes = 16 * 1024;
 
+/** So says the system of processes that ended in between, and of those of others. */
+const over: ReadonlySet<string> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM"]);
+
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
-  } catch {
+  } catch (error) {
+    if (!over.has(systemCodeOrThrow(error))) throw error;
     return [];
   }
 }
@@ -80,7 +86,8 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 async function statOf(path: string) {
   try {
     return await stat(path);
-  } catch {
-    return undefined; // Closed in between.
+  } catch (error) {
+    systemCodeOrThrow(error);
+    return undefined; // Closed in between. No program can hide the others by one that cannot be looked at.
   }
 }

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { folderWith } from "../../../test/world/folder.ts";
 import { sharedFiles } from "./held-files.ts";
+
+const run = promisify(execFile);
 
 const program = `
 import mmap, sys
@@ -16,6 +19,17 @@ for name, flags in (("shared", mmap.MAP_SHARED), ("private", mmap.MAP_PRIVATE)):
 print("ready", flush=True)
 sys.stdin.read()
 `;
+
+test("where no file can be opened any more, what programs hold counts as not known, and never as nothing [X4]", async () => {
+  const source = `import { openSync } from "node:fs";
+import { sharedFiles, unnamedBytes } from ${JSON.stringify(new URL("held-files.ts", import.meta.url).href)};
+try { for (;;) openSync("/dev/null"); } catch {}
+const unnamed = await unnamedBytes([process.pid], 1).catch(({ code }) => code);
+console.log(String(await sharedFiles([process.pid])), unnamed);`;
+  const node = `ulimit -n 64; exec "$0" --input-type=module --eval "$1"`;
+  const { stdout } = await run("/bin/sh", ["-c", node, process.execPath, source]);
+  assert.equal(stdout, "undefined EMFILE\n");
+});
 
 test("of the files in a program's memory those are known that what it writes there changes [X4][S4]", async (t) => {
   const folder = folderWith(t, { shared: "x", private: "x" });

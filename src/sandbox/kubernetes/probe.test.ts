@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { SandboxFault } from "../provider.ts";
 import { lackIn, placesToTry } from "./probe.ts";
@@ -11,6 +12,11 @@ test("a sandbox is tried for a way to the cluster itself and to who tells secret
   assert.ok(tellers.every((place) => place.endsWith(":53")));
   const without = [...tellers, "169.254.169.254:80"];
   for (const peer of [undefined, "127.0.0.1:6443", "[::1]:6443"]) assert.deepEqual(placesToTry(peer), without);
+});
+
+test("where nobody tells names there is nobody to try, but one whose name cannot be read is not passed over [X5]", () => {
+  assert.deepEqual(placesToTry(undefined, join(import.meta.dirname, "no-such-file")), ["169.254.169.254:80"]);
+  assert.throws(() => placesToTry(undefined, import.meta.dirname), { code: "EISDIR" });
 });
 
 test("why a cluster starts no sandbox is told by what somebody has to see to: rights, image, files, or the cluster [X3][P2]", () => {

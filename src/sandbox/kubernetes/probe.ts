@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { systemCode } from "../../base/fault.ts";
 import { hostInAddress } from "../../base/host.ts";
 import type { Words } from "../../words/words.ts";
 import { brokenWalls, sayLack } from "../guest/canary.ts";
@@ -83,9 +84,9 @@ export function lackIn({ why, said }: SandboxFault): LackName {
 }
 
 /** Where somebody listens, as we know: the API server, who tells names in this cluster, and who tells secrets in clouds. */
-export function placesToTry(peer: string | undefined): string[] {
+export function placesToTry(peer: string | undefined, resolvers = "/etc/resolv.conf"): string[] {
   const tellers = Array.from(
-    readIfThere("/etc/resolv.conf").matchAll(/^nameserver\s+(\S+)/gm),
+    readIfThere(resolvers).matchAll(/^nameserver\s+(\S+)/gm),
     ([, found = ""]) => `${hostInAddress(found)}:53`,
   );
   const places = [...(peer === undefined ? [] : [peer]), ...tellers, "169.254.169.254:80"];
@@ -93,10 +94,12 @@ export function placesToTry(peer: string | undefined): string[] {
   return places.filter((place) => !/^(127\.|\[::1\])/.test(place));
 }
 
+/** One that is there and cannot be read is thrown on: whoever passes over it takes a wall for whole that nobody has tried. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, "utf8");
-  } catch {
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
     return "";
   }
 }
