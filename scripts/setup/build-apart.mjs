@@ -27,6 +27,7 @@ export async function buildApart() {
     const { code, output } = await run(ownNodePath(root), builder);
     if (code !== 0) say(words.webFailed(output.trim().split("\n").slice(-LINES_SHOWN_MAX).join("\n")));
   } catch (error) {
+    if (error.syscall === undefined) throw error;
     say(words.webFailed(String(error.message)));
   } finally {
     lock?.giveBack();

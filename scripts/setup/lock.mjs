@@ -30,7 +30,7 @@ export async function takeLock(root, onWait) {
     },
     giveBack: () => {
       rmSync(mine, { recursive: true, force: true });
-      attempt(() => rmdirSync(lock));
+      removed(lock);
     },
   };
 }
@@ -46,11 +46,11 @@ async function untilEnded(mine, onWait) {
 
 function tryToTake(lock, mine) {
   const holder = firstIn(lock);
-  if (holder !== undefined) return !isAlive(Number(holder)) && attempt(() => renameSync(join(lock, holder), mine));
+  if (holder !== undefined) return !isAlive(Number(holder)) && renamed(join(lock, holder), mine);
   const prepared = `${lock}-${process.pid}`;
   mkdirSync(join(prepared, String(process.pid)), { recursive: true });
-  attempt(() => rmdirSync(lock));
-  const taken = attempt(() => renameSync(prepared, lock));
+  removed(lock);
+  const taken = renamed(prepared, lock);
   if (!taken) rmSync(prepared, { recursive: true });
   return taken;
 }
@@ -82,11 +82,17 @@ function isZombie(pid) {
 }
 
 /** Another process may be quicker: that is an answer, not an error. */
-function attempt(action) {
+function renamed(from, to) {
   try {
-    action();
+    renameSync(from, to);
     return true;
   } catch {
     return false;
   }
+}
+
+function removed(folder) {
+  try {
+    rmdirSync(folder);
+  } catch {} // Somebody else has it, or has removed it.
 }

@@ -14,18 +14,25 @@ export function systemCodeOrThrow(error: unknown): string {
   return code;
 }
 
+/** For a catch around a stream of Node that may be taken away: that it ended is left to the caller; the rest is thrown on. */
+export function throwUnlessStream(error: unknown): void {
+  if (!isOfStream(error)) throw error;
+}
+
 /**
  * For a catch around a fetch, be it the platform's, one over a socket or one in this process: what the network did, or the
  * signal, is left to the caller; the rest is thrown on.
  */
 export function throwUnlessNetwork(error: unknown, signal?: AbortSignal): void {
   if (signal?.aborted && error === signal.reason) return;
-  const isOfNetwork =
-    error instanceof Error &&
-    (error.name === "AbortError" ||
-      (error instanceof TypeError && unreached.test(error.message)) ||
-      ("code" in error && /^(?!ERR_)|^ERR_(?:STREAM|SOCKET|TLS|SSL)_/.test(String(error.code))));
-  if (!isOfNetwork) throw error;
+  if (!isOfStream(error) && !(error instanceof TypeError && unreached.test(error.message))) throw error;
+}
+
+/** Also of one that was destroyed while somebody waited for more of it. Node's other codes are of wrong arguments. */
+function isOfStream(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const hasCode = "code" in error && /^(?!ERR_)|^ERR_(?:STREAM|SOCKET|TLS|SSL)_/.test(String(error.code));
+  return hasCode || error.name === "AbortError";
 }
 
 /** So say Node's, Chrome's, Safari's and Firefox's own fetch, whatever it was. */

@@ -24,12 +24,13 @@ export function openScanThread({ clock, logger }: Parts): ScanThread {
   let warm: { readonly worker: Worker; isBusy: boolean; stopIdling: () => void } | undefined;
 
   const start = () => {
-    const started = { worker: startWorker(), isBusy: false, stopIdling: () => {} };
+    const worker = startWorker();
+    const started = { worker, isBusy: false, stopIdling: () => {} };
     // Between two searches nobody waits for it, and without a listener it would end the process.
-    started.worker.on("error", (error) => {
+    worker.on("error", (error) => {
       if (!started.isBusy) logger.error("the thread of the search broke down", { error });
     });
-    started.worker.once("exit", () => {
+    worker.once("exit", () => {
       started.stopIdling();
       if (warm === started) warm = undefined;
     });

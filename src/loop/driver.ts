@@ -86,13 +86,15 @@ export function openDriver(parts: Parts): Driver {
     const entry = newEntry();
     entries.set(number, entry);
     const { signal } = entry.stopping;
-    const worked = withLease(parts, conversation, holder, ({ epoch }) => work({ epoch, signal }));
-    const letGo = () => {
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    entry.ended = promise;
+    try {
+      return await withLease(parts, conversation, holder, ({ epoch }) => work({ epoch, signal }));
+    } finally {
       entries.delete(number);
-      if (entry.isWoken && !entry.stopping.signal.aborted) wake(conversation);
-    };
-    entry.ended = worked.then(letGo, letGo);
-    return worked;
+      letGo();
+      if (entry.isWoken && !signal.aborted) wake(conversation);
+    }
   }
 
   const stop = async (entry: Entry | undefined) => {

@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { throwUnlessStream } from "../base/fault.ts";
 import { type Console, type Input, type InputStream, type ReadOptions, usualColumns } from "./console.ts";
 import { readLines } from "./lines.ts";
 
@@ -94,10 +95,13 @@ export class PipedConsole implements Console {
     if (this.#isFetching || this.#next !== undefined) return;
     this.#isFetching = true;
     // `close` takes the input away while a line is waited for, and a terminal may be gone: nothing more comes then.
-    const ended = () => ({ value: undefined });
+    const ended = (error: unknown) => {
+      throwUnlessStream(error);
+      return { value: undefined };
+    };
     void this.#lines
       .next()
-      .then(undefined, ended)
+      .catch(ended)
       .then(({ value }) => {
         this.#isFetching = false;
         this.#next = value === undefined ? { kind: "end" } : { kind: "line", text: value };

@@ -1,4 +1,6 @@
 import { pipeline } from "node:stream/promises";
+import { whenOver } from "../base/background.ts";
+import { throwUnlessStream } from "../base/fault.ts";
 
 /** A stream that is written to and read from: one that unpacks, one that finds the entries of an archive. */
 type Through<T> = AsyncIterable<T> & NodeJS.WritableStream & { destroy(): unknown };
@@ -11,7 +13,8 @@ export async function* joined<T>(
   pieces: AsyncIterable<Uint8Array>,
   through: Through<T>,
 ): AsyncGenerator<T, void, undefined> {
-  const over = pipeline(pieces, through).catch(() => undefined);
+  const over = pipeline(pieces, through).catch(throwUnlessStream);
+  void whenOver(over); // It is told where it is waited for.
   try {
     yield* through;
   } finally {

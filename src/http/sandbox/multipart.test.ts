@@ -94,10 +94,21 @@ test("the sender of a form that is refused before its file has come is not liste
 test("a form whose sender goes away in the middle of its file breaks off for whoever reads it [F4][Q2]", async () => {
   async function* cut() {
     yield Buffer.from(file("a.txt").slice(0, -4));
-    throw new Error("the sender has gone");
+    throw new BrokenOff("the sender has gone");
   }
   const form = await openForm(cut(), type);
   assert.ok(form.ok);
   await assert.rejects(gather(form.value.file.chunks), BrokenOff);
   assert.deepEqual(form.value.fault()?.params, { why: "broken_off" });
+});
+
+test("a mistake of ours while a form comes in is told as one, and not as a form that its sender broke off [F4]", async () => {
+  async function* broken(beginning: string) {
+    yield Buffer.from(beginning);
+    throw new RangeError("a mistake of ours");
+  }
+  await assert.rejects(openForm(broken(field("f", "x")), type), RangeError);
+  const form = await openForm(broken(file("a.txt").slice(0, -4)), type);
+  assert.ok(form.ok);
+  await assert.rejects(gather(form.value.file.chunks), RangeError);
 });

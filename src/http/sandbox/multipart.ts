@@ -33,6 +33,7 @@ export async function openForm(
   const reading = listenTo(parser);
   void pump(source, parser, reading);
   const found = await Promise.race([reading.file.promise, reading.end.promise]);
+  reading.check();
   if (found === undefined || "fault" in found) return failure("form_unfit", { why: found?.fault ?? "no_file" });
   const { name, stream } = found;
   return ok({
@@ -64,9 +65,18 @@ function listenTo(parser: BusboyInstance) {
   const end = Promise.withResolvers<End>();
   const stop = Promise.withResolvers<void>();
   let fault: FormFault | undefined;
+  let mistake: { readonly error: unknown } | undefined;
   const fail = (why: FormFault) => {
     fault ??= why;
     end.resolve({ fault });
+  };
+  /** A mistake of ours while pieces are handed on: it is thrown where the form is read. */
+  const reject = (error: unknown) => {
+    mistake = { error };
+    fail("broken");
+  };
+  const check = () => {
+    if (mistake !== undefined) throw mistake.error;
   };
   parser
     .on("field", (name, value, _, isCut) => {
@@ -83,7 +93,7 @@ function listenTo(parser: BusboyInstance) {
     .on("partsLimit", () => fail("too_many_parts"))
     .on("error", () => fail("broken"))
     .on("finish", () => end.resolve(fault && { fault }));
-  return { fields, file, end, stop, fail, fault: () => fault };
+  return { fields, file, end, stop, fail, reject, check, fault: () => fault };
 }
 
 /** Hands on what comes, each piece when the one before was taken; ends when nobody wants more. */
@@ -96,8 +106,9 @@ async function pump(source: AsyncIterable<Uint8Array>, parser: BusboyInstance, r
       if ((await Promise.race([taken, stopped])) === "stopped" || reading.fault() !== undefined) return;
     }
     parser.end();
-  } catch {
-    reading.fail("broken_off"); // The sender is gone.
+  } catch (error) {
+    if (error instanceof BrokenOff) reading.fail("broken_off");
+    else reading.reject(error);
   }
 }
 
@@ -112,6 +123,7 @@ async function* upToTheEnd(stream: BusboyFileStream, reading: Reading): AsyncGen
       yield next.value;
     }
     await reading.end.promise;
+    reading.check();
     if (reading.fault() !== undefined) brokenOff(reading.fault());
   } finally {
     reading.stop.resolve();

@@ -13,35 +13,31 @@ export type KeptGuests = {
 };
 
 export function keepGuests(start: (wanted: GuestWanted) => Promise<Result<Guest, SandboxFault>>): KeptGuests {
-  const guests = new Map<string, Promise<Result<Guest, SandboxFault>>>();
+  /** Each as it is when it has started; nothing where it has not, which whoever asked for it hears. */
+  const guests = new Map<string, Promise<Guest | undefined>>();
   let isClosed = false;
   return {
     async open(wanted) {
       assert(!guests.has(wanted.id), "a guest has an id of its own");
-      const starting = isClosed
-        ? Promise.resolve(failed({ why: "unavailable", said: "closed" } as const))
-        : start(wanted);
-      guests.set(wanted.id, starting);
-      let isOpen = false;
+      if (isClosed) return failed({ why: "unavailable", said: "closed" });
+      const { promise, resolve } = Promise.withResolvers<Guest | undefined>();
+      guests.set(wanted.id, promise);
+      let guest: Guest | undefined;
       try {
-        const started = await starting;
-        isOpen = started.ok;
-        if (started.ok) void started.value.ended.then(() => guests.delete(wanted.id));
+        const started = await start(wanted);
+        guest = started.ok ? started.value : undefined;
         return started;
       } finally {
-        if (!isOpen) guests.delete(wanted.id);
+        if (guest === undefined) guests.delete(wanted.id);
+        else void guest.ended.then(() => guests.delete(wanted.id));
+        resolve(guest);
       }
     },
     ids: () => new Set(guests.keys()),
     isClosed: () => isClosed,
     async close() {
       isClosed = true;
-      await Promise.all(
-        Array.from(guests.values(), async (starting) => {
-          const [started] = await Promise.allSettled([starting]); // A fault hears whoever asked for it.
-          if (started.status === "fulfilled" && started.value.ok) await started.value.value.close("closed");
-        }),
-      );
+      await Promise.all(Array.from(guests.values(), async (starting) => (await starting)?.close("closed")));
     },
   };
 }
