@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { calledBack, kindsOfMouths, type Mouth, mouths, pythonMouths } from "./world/known-mouths.ts";
-import { inspectCatches, wideExcepts } from "./world/mouths.ts";
+import { inspectCatches } from "./world/mouths.ts";
+import { wideExcepts } from "./world/python-mouths.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -45,7 +46,9 @@ test("there are so many kinds of mouths and no more, and ARCHITECTURE.md names t
 test("in the Python of guests and skills, too, everything is taken only where it is known what becomes of it", () => {
   const files = filesBelow(["src", "skills", "deploy"], /\.py$/);
   assert.ok(new Set(files.map(({ path }) => path.split("/")[0])).size >= 2);
-  assert.deepEqual([...new Set(files.flatMap(wideExcepts))].sort(), Object.keys(pythonMouths).sort());
+  const own = new Set(files.map(({ path }) => basename(path, ".py")));
+  const found = files.flatMap((file) => wideExcepts(file, own));
+  assert.deepEqual([...new Set(found)].sort(), Object.keys(pythonMouths).sort());
 });
 
 const pythonEnds: [what: string, end: string, isFit: boolean][] = [
@@ -66,6 +69,48 @@ for (const [what, end, isFit] of pythonEnds)
   test(`an except of Python is ${isFit ? "fit" : "found"}: ${what}`, () => {
     const text = `def run():\n  try:\n    work()\n  ${end}\n  return 1\n`;
     assert.deepEqual(wideExcepts({ path: "a.py", text }), isFit ? [] : ["a.py#run"]);
+  });
+
+const pythonGuarded: [what: string, guarded: string, isFit: boolean][] = [
+  ["one call of a module of others", "importlib.import_module(name)", true],
+  ["a method of what was handed in", "stream.flush()", true],
+  ["a field of what was handed in", "return reader.metadata", true],
+  ["the language itself, with words that look like calls", 'text = f"{str(name)} (page {len(name)})"  # run()', true],
+  ["a method of what others gave", 'Image(name).size().join("", name)', true],
+  ["a function of ours", "return work(name)", false],
+  ["a function of ours beside one of others", "importlib.import_module(work(name))", false],
+  ["a function that was handed in", "main()", false],
+  ["a method of our own object", "self.work(name)", false],
+  ["what our own object has", "self.stream.flush()", false],
+  ["a module of ours", "figures.show(name)", false],
+  ["a module of ours by another name", "pdf.open_pdf(name)", false],
+  ["an error of ours", "raise Refusal(name)", false],
+  ["what comes further down", "stream.flush()\n    other.flush()\n    work(name)", false],
+];
+for (const [what, guarded, isFit] of pythonGuarded)
+  test(`an except of Python around other code is ${isFit ? "fit" : "found"}: ${what}`, () => {
+    const text = `import importlib
+import figures
+import common_pdf as pdf
+from pictures import Image, Line
+class Refusal(Exception):
+  pass
+def work(name):
+  return name
+def run(self, main, stream, other, reader, name):
+  try:
+    work(name)
+  except OSError:
+    pass
+  try:
+    ${guarded}
+  except OSError:
+    pass
+  except Exception:
+    return None
+`;
+    const own = new Set(["figures", "common_pdf"]);
+    assert.deepEqual(wideExcepts({ path: "a.py", text }, own), isFit ? [] : ["a.py#run"]);
   });
 
 test("where a library calls us back inside a catch, the place is known by its name", () => {

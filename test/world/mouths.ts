@@ -22,30 +22,6 @@ import {
 // Where what was thrown may end. Everywhere else a catch stands around calls of others alone, or throws on what it does
 // not know: then a mistake of ours is never taken for something that the world did. Invariant 8 of ARCHITECTURE.md.
 
-/** Where Python takes everything that was raised, and raises nothing on: by file and function. */
-export function wideExcepts({ path, text }: SourceFile): string[] {
-  const lines = text.split("\n");
-  return lines.flatMap((line, index) => {
-    const isAround = (other: string) => /^\s*(?:async )?def /.test(other) && other.search(/\S/) < line.search(/\S/);
-    const isWide = /^\s*except\*?\s*(?:\(?.*\b(?:Base)?Exception(?:Group)?\b.*)?:/.test(line);
-    if (!isWide || raisesOn(line, lines.slice(index + 1))) return [];
-    return [`${path}#${/def (\w+)/.exec(lines.slice(0, index).findLast(isAround) ?? "")?.[1] ?? ""}`];
-  });
-}
-
-/** Whatever was taken: what it ends with is a bare `raise`, or another error with the first as its cause. */
-function raisesOn(except: string, after: readonly string[]): boolean {
-  const depthOf = (line: string) => (line.trim() === "" ? Number.POSITIVE_INFINITY : line.search(/\S/));
-  const end = after.findIndex((line) => depthOf(line) <= depthOf(except));
-  const block = after.slice(0, end === -1 ? undefined : end);
-  const depth = Math.min(...block.map(depthOf));
-  const last = block.findLastIndex((line) => depthOf(line) === depth && /^\s*[a-z]/.test(line));
-  const isLeft = block.slice(0, last).some((line) => /^\s*(?:return|continue|break)\b/.test(line));
-  const [, name] = /\bas (\w+):/.exec(except) ?? [];
-  const ending = block.slice(last).join("\n").trim();
-  return !isLeft && (ending === "raise" || (/^raise\b/.test(ending) && ending.endsWith(` from ${name}`)));
-}
-
 /** A sentence for each catch that is neither a mouth, nor around others alone, nor throws on. Empty is good. */
 export function inspectCatches(files: readonly SourceFile[], allowed: Mouths = mouths): string[] {
   const product = files.filter(({ path }) =>

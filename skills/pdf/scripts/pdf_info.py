@@ -10,6 +10,7 @@ import common_pdf as pdf
 
 BOOKMARKS_MAX = 40
 FIELDS_MAX = 60
+BOOKMARKS_DAMAGED = "(the rest of the bookmarks cannot be read)"
 
 
 def facts_of(path, password):
@@ -57,19 +58,20 @@ def sizes_of(reader):
 
 
 def bookmarks_of(reader):
-    found = []
-
-    def walk(items, level):
-        for item in items:
-            if isinstance(item, list):
-                walk(item, level + 1)
-            elif len(found) < BOOKMARKS_MAX:
-                found.append(f"{'  ' * level}{item.title} (page {reader.get_destination_page_number(item) + 1})")
-
     try:
-        walk(reader.outline, 0)
+        waiting = [(reader.outline, -1)]
     except Exception:  # Bookmarks that lead nowhere.
-        found.append("(the rest of the bookmarks cannot be read)")
+        return [BOOKMARKS_DAMAGED]
+    found = []
+    while waiting and len(found) < BOOKMARKS_MAX:
+        item, level = waiting.pop()
+        if isinstance(item, list):
+            waiting += [(one, level + 1) for one in reversed(item)]
+            continue
+        try:
+            found.append(f"{'  ' * level}{item.title} (page {reader.get_destination_page_number(item) + 1})")
+        except Exception:  # The same of one alone.
+            return [*found, BOOKMARKS_DAMAGED]
     return found
 
 

@@ -177,7 +177,7 @@ class Kernel:
             self.is_running = False
             self.figures.forget()
             self.show(error)
-            return INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+            return INTERRUPTED if issubclass(type(error), KeyboardInterrupt) else FAILED
 
     def complete(self, source, event):
         """A cell may leave early and be content all the same: its figures are wanted, too."""
@@ -243,16 +243,11 @@ class Kernel:
         return FAILED
 
     def show(self, error):
-        """A traceback without our own frames; a mistake in the syntax has none at all."""
-        try:
-            story = traceback.TracebackException(type(error), error, error.__traceback__)
-            hide_own_frames(story)
-            self.complain("".join(story.format()))
-            if isinstance(error, OSError) and error.errno == errno.EFBIG:
-                limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-                self.complain(f"sandbox: a file can have no more than {limit} bytes\n")
-        except Exception:
-            self.complain(f"{type(error).__name__}\n")
+        self.complain(story_of(error))
+        # As OSError itself has it: what the cell has made of it may be anything.
+        if issubclass(type(error), OSError) and OSError.errno.__get__(error) == errno.EFBIG:
+            limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+            self.complain(f"sandbox: a file can have no more than {limit} bytes\n")
 
     def complain(self, text):
         try:
@@ -340,6 +335,20 @@ def cut(text):
     if len(data) <= TEXT_BYTES_MAX:
         return data
     return data[:TEXT_BYTES_MAX].decode("utf-8", "ignore").encode() + b"..."
+
+
+def story_of(error):
+    """A traceback without our own frames; a mistake in the syntax has none at all, and what cannot be told but its name."""
+    name = f"{type(error).__name__}\n"
+    try:
+        story = traceback.TracebackException(type(error), error, error.__traceback__)
+    except Exception:
+        return name
+    hide_own_frames(story)
+    try:
+        return "".join(story.format())
+    except Exception:
+        return name
 
 
 def hide_own_frames(story):

@@ -70,6 +70,19 @@ test("an error is told with the user's own lines, and what was done before stays
   assert.deepEqual(await run("sys.exit('stop')"), { ...done({ stderr: "stop\n" }), end: "done 1" });
 });
 
+test("an error of which nothing can be asked is named by its type, and costs nothing of what was done before [X1]", async (t) => {
+  const { run } = await guestWithPython(t);
+  const cell = `kept = 1
+class Odd(OSError):
+    errno = __class__ = property(lambda self: 1 / 0)
+raise Odd(1, "odd")`;
+  assert.deepEqual(await run(cell), {
+    ...done({ stderr: "Odd\n" }),
+    end: "done 1",
+  });
+  assert.deepEqual(await run("kept"), done({ results: ["text 1"] }));
+});
+
 test("handler(event) gives its value back, also when it is 0, false, empty or nothing [X1]", async (t) => {
   const { run } = await guestWithPython(t);
   const values = ["0", "False", "''", "[]", "{}", "None", "event", "'中文'"];
