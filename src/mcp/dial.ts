@@ -196,10 +196,13 @@ function endingOf(transport: Transport): string {
   return "ending" in transport ? (transport as ChildTransport).ending : "";
 }
 
-/** A program that is not there, or ended at once, tells more than that the connection was closed. */
+/**
+ * A program that is not there, or ended at once, tells more than that the connection was closed. One that answered was ended
+ * by us: what it said counts.
+ */
 function withEnding(fault: Fault, transport: Transport): Fault {
   const ending = endingOf(transport);
-  return ending === "" ? fault : { why: "start", said: ending };
+  return ending === "" || fault.isBroken !== true ? fault : { why: "start", said: ending };
 }
 
 /** A server that is told so can forget us; one that does not answer is left. */

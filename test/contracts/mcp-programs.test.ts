@@ -106,12 +106,14 @@ test("a server that ends is started again by the next call, and one that keeps e
   assert.ok(Number(textOf(await place.call("mcp__odd__pid"))) > 0);
 });
 
-test("servers that hang, end at once, flood or are not there say what is wrong, within one limit of time [G1][P4]", async (t) => {
+test("servers that hang, end at once, flood, refuse, make no sense or are not there say what is wrong, within one limit of time [G1][P4]", async (t) => {
   for (const [server, why, said] of [
     [odd("silent", { startTimeoutMs: 400 }), "time", ""],
     [odd("gone"), "start", "exit 7"],
     [program("odd", [], { command: "/nowhere/at-all" }), "start", "ENOENT"],
     [odd("flood"), "start", "SIGKILL"],
+    [odd("closed"), "refused", "Not today"],
+    [odd("mumbles"), "protocol", ""],
   ] as const) {
     const place = await startMcp(t, [server]);
     const { state, failure } = await place.ready("odd");
