@@ -115,6 +115,9 @@ test("a probe learns that the process answers, and whether it can do its work [O
   now += 1_000;
   assert.deepEqual(await ask("/readyz"), [503, "1", "not_ready passing"]);
   assert.equal((await ask("/healthz"))[0], 200);
+  now += 1_000;
+  found = failure("storage_broken", { why: "removed" });
+  assert.deepEqual(await ask("/readyz"), [503, "5", "not_ready broken"], "it takes somebody to mend it");
 });
 
 test("a server that is told to end says first that it is not ready, and serves on until balancers have seen it [O1][N1]", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Home, makeHome } from "../world/program.ts";
+import { saidOf } from "../world/said.ts";
 
 // `agentyard sandbox` as an operator starts it: the real program, a real port.
 
@@ -113,10 +114,8 @@ test("a port that is taken is refused, and the data directory is free again [P2]
   const home = makeHome(t);
   const { code, errors } = await home.start("sandbox", "--port", port).ended;
   assert.equal(code, 1);
-  assert.match(
-    errors,
-    new RegExp(`^✗ 127\\.0\\.0\\.1:${port} cannot be listened on: another program has this port\\. .*--port`),
-  );
+  const said = saidOf("address_unusable", { host: "127.0.0.1", port, why: "taken" });
+  assert.ok(errors.startsWith(`✗ ${said} Choose another port with --port`), errors);
   await serve(home);
 });
 

@@ -7,6 +7,7 @@ import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { saidOf } from "../world/said.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 /** A chat in a conversation that has files, in front of a folder of this machine. */
@@ -178,10 +179,9 @@ test("a download that breaks off leaves what was there [U1][L7]", async (t) => {
     return new Response(cut, response);
   };
   const chat = await talk(yard, folder, { "a.txt": "theirs" }, createClient({ fetch }));
-  assert.match(
-    await chat.say("/save -f uploads/a.txt"),
-    /^✗ uploads\/a\.txt could not be read: the transfer broke off\. /,
-  );
+  const said = saidOf("read_failed", { path: "uploads/a.txt", why: "broken_off" });
+  const told = await chat.say("/save -f uploads/a.txt");
+  assert.ok(told.startsWith(`✗ ${said} `), told);
   assert.deepEqual(textsIn(folder), { "a.txt": "mine" });
   await chat.end();
 });
