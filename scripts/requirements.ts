@@ -1,7 +1,9 @@
 // Makes docs/requirements.md: each requirement of docs/spec-ids.json with the tests that name its id, as in
-// `test("a conversation goes on after the process is killed [L2][Q2]", …)`. With --check it only compares.
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+// `test("a conversation goes on after the process is killed [L2][Q2]", …)`; and docs/api/failures.md: each failure with
+// the test that meets it. With --check it only compares.
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFailuresPage } from "./failures/page.ts";
 
 interface NamedTest {
   file: string;
@@ -10,7 +12,6 @@ interface NamedTest {
 }
 
 const root = join(import.meta.dirname, "..");
-const page = join(root, "docs", "requirements.md");
 const TEST_NAME = /\btest(?:\.\w+)?\(\s*(["'`])(.+?)\1,/gs;
 const ID = /\[([A-Z]\d+)\]/g;
 
@@ -19,15 +20,18 @@ if (import.meta.main) {
   const tests = globSync("{src,test}/**/*.test.ts", { cwd: root })
     .sort()
     .flatMap((file) => findTests(file, readFileSync(join(root, file), "utf8")));
-  const markdown = writePage(sections, tests);
+  const pages = { "docs/requirements.md": writePage(sections, tests), "docs/api/failures.md": writeFailuresPage(root) };
   const isCheck = process.argv.includes("--check");
-  if (!isCheck) writeFileSync(page, markdown);
-  const isCurrent = readFileSync(page, "utf8") === markdown;
-  if (!isCurrent) console.error("docs/requirements.md is not up to date: run `node scripts/requirements.ts`");
+  const isCurrent = Object.entries(pages).map(([page, markdown]) => {
+    if (!isCheck) writeFileSync(join(root, page), markdown);
+    const isSame = existsSync(join(root, page)) && readFileSync(join(root, page), "utf8") === markdown;
+    if (!isSame) console.error(`${page} is not up to date: run \`node scripts/requirements.ts\``);
+    return isSame;
+  });
   const untested = idsWithoutTest(sections, tests);
   if (untested.length > 0) console.error(`no test names ${untested.join(", ")}`);
   console.log(`${tests.length} test names with requirements`);
-  process.exitCode = isCurrent && untested.length === 0 ? 0 : 1;
+  process.exitCode = isCurrent.every(Boolean) && untested.length === 0 ? 0 : 1;
 }
 
 /** The tests of one file whose names hold ids of requirements. */

@@ -1,61 +1,97 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
-import { parseSync } from "oxc-parser";
+import { TestReader } from "../../scripts/failures/met.ts";
+import { testMeeting, testsWithCodes } from "../../scripts/failures/page.ts";
+import { failureTexts } from "../../scripts/failures/texts.ts";
 import { wordsFor } from "../../src/words/words.ts";
-import { causesIn } from "../world/causes.ts";
 
-// A failure that no test meets has words, a status and advice that nobody ever saw.
+// A failure that no test meets has words, a status and advice that nobody ever saw. Which test meets which stands in
+// docs/api/failures.md.
 
 const root = join(import.meta.dirname, "..", "..");
-const codes = Object.keys(wordsFor("en").failures);
+const tests = testsWithCodes(root);
 
-test("every failure is met by some test, which compares its code [P4]", () => {
-  const files = globSync(["{src,test}/**/*.test.ts", "test/contracts/*.ts"], { cwd: root });
-  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
-  const compared = new Set<string>();
-  for (const code of codes) {
-    for (const [file, text] of texts) {
-      if (compared.has(code)) break;
-      if (!text.includes(code)) continue;
-      for (const met of codesIn(file, text)) compared.add(met);
-      texts.delete(file);
-    }
-  }
+test("every failure is met by some test, which compares its code and did not make it itself [P4]", () => {
+  const codes = Object.keys(wordsFor("en").failures);
   assert.deepEqual(
-    codes.filter((code) => !compared.has(code)),
+    codes.filter((code) => testMeeting(tests, code) === undefined),
     [],
   );
 });
 
-test("a code counts as met where it is compared, and not where it is made by hand, or told to whoever reads the test", () => {
-  const met = (text: string) => codesIn("a.test.ts", text);
-  assert.deepEqual(met('assert.equal(failure.code, "not_a_file");'), ["not_a_file"]);
-  assert.deepEqual(met("assert.match(text, /^Error: not_a_file: .*/); const x = `404 ${a} not_a_file`;"), [
-    "not_a_file",
-    "not_a_file",
-  ]);
-  assert.deepEqual(met('show(makeFailure("not_a_file", { path: "a" })); failure("not_a_file", {});'), []);
-  assert.deepEqual(met('assert.equal(a, b, "not_a_file"); assert.ok(a, `not_a_file`); assert(a, "not_a_file");'), []);
-  assert.deepEqual(met('// not_a_file\ntest("not_a_file is told", () => {}); let a: Failure<"not_a_file">;'), []);
+test("every cause of a failure that has a sentence of its own is met by a test, too [P4]", () => {
+  const causes = failureTexts(root).filter(({ why }) => why !== undefined);
+  assert.ok(causes.length > 170, `only ${causes.length} causes were found`);
+  const missing = causes.filter(({ code, why }) => testMeeting(tests, code, why) === undefined);
+  assert.deepEqual(
+    missing.map(({ code, why }) => `${code} ${why}`),
+    [],
+  );
 });
 
-/** Here failures are made to be shown, or to be given a status: nobody met them. */
-const madeByHand = ["src/http/status.test.ts", "src/models/demo/failures.test.ts"];
-
-test("every cause of a failure that has a sentence of its own is compared by some test [P4]", () => {
-  const own = relative(root, import.meta.filename);
-  const exclude = [own, ...madeByHand];
-  const files = globSync(["{src,test}/**/*.test.ts", "test/contracts/*.ts"], { cwd: root, exclude });
-  const tests = files.map((file) => new Set(comparedIn(file, readFileSync(join(root, file), "utf8"))));
-  const causes = causesIn();
-  assert.ok(causes.length > 150, `only ${causes.length} causes were found`);
-  const missing = causes
-    .filter(({ code, why }) => !tests.some((named) => named.has(code) && named.has(why)))
-    .map(({ code, why }) => `${code} ${why}`);
-  assert.deepEqual(missing, []);
+test("a code is met in the test whose assertions compare it, be it in a value, a pattern or a table, and in no other [P4]", () => {
+  const source = `
+    const cases = [["a", "no_a"], ["b", "no_b"]] as const;
+    test("values", async () => { assert.equal(await codeOf("x"), "no_x"); assert.deepEqual(b, { code: "no_y" }); });
+    test("patterns", () => { assert.match(text, /^no_p: /); assert.ok(text.includes("no_q")); });
+    test("tables", () => { for (const [given, code] of cases) assert.equal(ask(given), code); });
+    test("each", () => { cases.map(([given, code]) => assert.equal(ask(given), code)); });
+    test("sentences", () => { const said = saidOf("no_s", {}); assert.ok(errors.startsWith(said)); });
+    test("alone", () => { assert.equal(code, "conflict"); assert.ok(isConflict, "usage"); });
+  `;
+  assert.deepEqual(metIn({ "a.test.ts": source }), {
+    ...{ values: ["no_x", "no_y"], patterns: ["no_p", "no_q"], tables: ["no_a", "no_b"], each: ["no_a", "no_b"] },
+    ...{ sentences: ["no_s"], alone: ["conflict"] },
+  });
 });
+
+test("a code is met in a helper that the test calls, where the helper compares it, and in what others share with it [P4]", () => {
+  const files = {
+    "a.test.ts": `
+      import { refused } from "./test/world/refused.ts";
+      const expected = (why: string) => ({ code: "no_b", why });
+      function all(answer: unknown) { assert.equal(answer.code, "no_h"); }
+      function ask(code: string) { assert.ok(isOpen); return send(code); }
+      test("inside", () => all(1));
+      test("given", async () => { await refused(answer, "no_g"); });
+      test("built", () => { assert.deepEqual(answer, expected("io")); });
+      test("only sent", () => { ask("no_n"); });
+      test("calls nobody", () => {});
+    `,
+    "test/world/refused.ts": "export async function refused(a: A, code: string) { assert.equal(a.code, code); }",
+  };
+  assert.deepEqual(metIn(files), {
+    ...{ inside: ["no_h"], given: ["no_g"], built: ["no_b"], "only sent": [], "calls nobody": [] },
+  });
+});
+
+test("a code is not met where it is only written down, sent, waited past, told to whoever reads the test, or made by hand [P4]", () => {
+  const source = `
+    // no_a
+    const full = { write: () => failure("no_d", {}) };
+    const named: Failure<"no_e"> = answer;
+    test("no_a is told", () => { const kept = "no_b"; if (x === "no_b") return; });
+    test("told", () => { assert.equal(a, b, "no_c"); assert.ok(a, "no_c"); assert(a, \`no_c\`); });
+    test("sent", () => { assert.equal(statusOf("no_f"), 404); assert.rejects(ask("no_f"), TypeError); });
+    test("a double", () => { assert.equal(save(full).code, "no_d"); });
+    test("by hand", () => { assert.equal(show(makeFailure("no_g", {})), "no_g"); });
+    test("expected", () => { assert.deepEqual(ask(), failure("no_h", {})); });
+  `;
+  assert.deepEqual(metIn({ "a.test.ts": source }), {
+    ...{ "no_a is told": [], told: [], sent: [], "a double": [], "by hand": [], expected: ["no_h"] },
+  });
+});
+
+/** What the tests of the first file meet, of what looks like a code there. */
+function metIn(files: Readonly<Record<string, string>>): Record<string, string[]> {
+  const codes = ["conflict", "usage", ..."abcdefghnpqsxy"].map((name) => (name.length === 1 ? `no_${name}` : name));
+  const met = new TestReader(root, (file) => files[file] ?? "").testsOf("a.test.ts");
+  return Object.fromEntries(
+    met.map((one) => [one.name, codes.filter((code) => testMeeting([one], code) !== undefined).sort()]),
+  );
+}
 
 test("every lack of a machine is named by some test [X3][P4]", () => {
   const files = globSync(["{src,test}/**/*.test.ts", "test/{contracts,attacks,docker}/*.ts"], { cwd: root });
@@ -66,52 +102,3 @@ test("every lack of a machine is named by some test [X3][P4]", () => {
     [],
   );
 });
-
-type Tree = { readonly type: string; readonly [field: string]: unknown };
-
-/** The codes in what a test compares: in its strings, patterns and names of members. */
-function codesIn(file: string, text: string): string[] {
-  return comparedIn(file, text, (word) => known.has(word));
-}
-
-function comparedIn(file: string, text: string, isWanted = (_: string) => true): string[] {
-  const found: string[] = [];
-  const look = (value: unknown): void => {
-    if (Array.isArray(value)) for (const one of value) look(one);
-    if (!isTree(value) || isOfTypes.test(value.type)) return;
-    for (const said of textsOf(value)) found.push(...said.split(/\W+/).filter(isWanted));
-    // A code of one word is also a word of everyday language, unless it stands alone.
-    if (value.type === "Literal" && single.has(String(value.value))) found.push(String(value.value));
-    for (const [field, inner] of Object.entries(value)) look(field === "arguments" ? comparedBy(value) : inner);
-  };
-  look(parseSync(file, text).program);
-  return found;
-}
-
-const known = new Set(codes.filter((code) => code.includes("_")));
-const single = new Set(codes.filter((code) => !code.includes("_")));
-
-/** What stands in types compares nothing; a value that is given a type is a value still. */
-const isOfTypes = /^TS(?!\w+Expression$)/;
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
-}
-
-function textsOf(tree: Tree): string[] {
-  if (tree.type === "Identifier") return [String(tree.name)];
-  if (tree.type === "TemplateElement") return [Object(tree.value).raw];
-  return tree.type === "Literal" ? [String(tree.raw)] : [];
-}
-
-/** The arguments of a call without those that make a failure, name a test, or are told when an assertion fails. */
-function comparedBy({ callee, arguments: given }: Tree): unknown[] {
-  const all = Array.isArray(given) ? given : [];
-  if (!isTree(callee)) return all;
-  const isAssertion = isTree(callee.object) && callee.object.name === "assert";
-  const name = String(isTree(callee.property) ? callee.property.name : callee.name);
-  if (["makeFailure", "storedFailure", "failure"].includes(name)) return [];
-  if (name === "test") return all.slice(1);
-  if (name === "assert" || (isAssertion && name === "ok")) return all.slice(0, 1);
-  return isAssertion ? all.slice(0, 2) : all;
-}

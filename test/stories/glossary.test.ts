@@ -172,7 +172,7 @@ function texts(): { file: string; text: string }[] {
   const filesOf = (pattern: string) =>
     globSync(pattern, { cwd: root }).filter((file) => !/zh[-.]|\.test\.ts$/.test(file));
   const pages = filesOf("{*.md,web/README.md,docs/*.md,docs/{use,run,api,decisions}/*.md}").filter(
-    (file) => file !== "docs/requirements.md",
+    (file) => !/^docs\/(?:requirements|api\/failures)\.md$/.test(file),
   );
   const settings = filesOf("{config/*.yaml,.env.example}");
   const words = filesOf("{src,web/src}/words/*.ts");
