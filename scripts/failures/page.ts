@@ -22,10 +22,17 @@ export function testsWithCodes(root: string): TestWithCodes[] {
 
 /** The test that shows a failure best, for one of its causes where that is asked for: through the door, and of little else. */
 export function testMeeting(tests: readonly TestWithCodes[], code: string, why?: string): TestWithCodes | undefined {
-  const others = ({ compared }: TestWithCodes) => codes.filter((one) => compared.has(one)).length;
-  return tests
+  const orders: ((one: TestWithCodes) => number)[] = [
+    // The word of a cause may be one of everyday language, too.
+    ({ compared }) => Number(why !== undefined && !compared.has(why)),
+    ({ file }) => rank(file),
+    ({ compared }) => codes.filter((one) => compared.has(one)).length,
+  ];
+  const [first] = tests
     .filter(({ compared, says, makes }) => compared.has(code) && (why === undefined || says(why)) && !makes(code))
-    .sort((one, other) => rank(one.file) - rank(other.file) || others(one) - others(other))[0];
+    .map((test) => ({ test, order: orders.map((order) => order(test)) }))
+    .sort((one, other) => one.order.map((by, at) => by - (other.order[at] ?? 0)).find((by) => by !== 0) ?? 0);
+  return first?.test;
 }
 
 /** Stories come in by the door, contracts by that of a part, the others call the function. */

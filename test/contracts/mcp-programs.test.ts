@@ -112,7 +112,7 @@ test("servers that hang, end at once, flood, refuse, make no sense or are not th
     [odd("gone"), "start", "exit 7"],
     [program("odd", [], { command: "/nowhere/at-all" }), "start", "ENOENT"],
     [odd("flood"), "start", "SIGKILL"],
-    [odd("closed"), "refused", "Not today"],
+    [odd("unwilling"), "refused", "Not today"],
     [odd("mumbles"), "protocol", ""],
   ] as const) {
     const place = await startMcp(t, [server]);

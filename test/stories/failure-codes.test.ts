@@ -39,11 +39,11 @@ test("a code is met in the test whose assertions compare it, be it in a value, a
     test("tables", () => { for (const [given, code] of cases) assert.equal(ask(given), code); });
     test("each", () => { cases.map(([given, code]) => assert.equal(ask(given), code)); });
     test("sentences", () => { const said = saidOf("no_s", {}); assert.ok(errors.startsWith(said)); });
-    test("alone", () => { assert.equal(code, "conflict"); assert.ok(isConflict, "usage"); });
+    test("alone", () => { assert.equal(code, "lonely"); assert.ok(isOther, "other"); });
   `;
   assert.deepEqual(metIn({ "a.test.ts": source }), {
     ...{ values: ["no_x", "no_y"], patterns: ["no_p", "no_q"], tables: ["no_a", "no_b"], each: ["no_a", "no_b"] },
-    ...{ sentences: ["no_s"], alone: ["conflict"] },
+    ...{ sentences: ["no_s"], alone: ["lonely"] },
   });
 });
 
@@ -86,7 +86,7 @@ test("a code is not met where it is only written down, sent, waited past, told t
 
 /** What the tests of the first file meet, of what looks like a code there. */
 function metIn(files: Readonly<Record<string, string>>): Record<string, string[]> {
-  const codes = ["conflict", "usage", ..."abcdefghnpqsxy"].map((name) => (name.length === 1 ? `no_${name}` : name));
+  const codes = ["lonely", "other", ..."abcdefghnpqsxy"].map((name) => (name.length === 1 ? `no_${name}` : name));
   const met = new TestReader(root, (file) => files[file] ?? "").testsOf("a.test.ts");
   return Object.fromEntries(
     met.map((one) => [one.name, codes.filter((code) => testMeeting([one], code) !== undefined).sort()]),

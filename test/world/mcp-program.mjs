@@ -61,7 +61,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
         serverInfo: { name: "odd", version: "1" },
       },
     });
-  else if (method === "tools/list" && manner === "closed") say({ id, error: { code: -32000, message: "Not today" } });
+  else if (method === "tools/list" && manner === "unwilling")
+    say({ id, error: { code: -32000, message: "Not today" } });
   else if (method === "tools/list") say({ id, result: { tools: manner === "mumbles" ? "many" : tools } });
   else if (method === "tools/call") answer(id, params);
   else if (manner === "library" && method in library) say({ id, result: library[method](params) });
