@@ -23,8 +23,8 @@ export const enDatabaseFailures = {
     }[p.why],
   ],
   database_unusable: (p: { why: DatabaseFault; said: string }) => [
-    `The database in AGENTYARD_DATABASE_URL cannot be used: ${databaseFaults[p.why]?.what}${p.said === "" ? "" : ` (${p.said})`}.`,
-    databaseFaults[p.why]?.next ?? "",
+    `The database in AGENTYARD_DATABASE_URL cannot be used: ${databaseFaults[p.why]?.what ?? p.why}${p.said === "" ? "" : ` (${p.said})`}.`,
+    databaseFaults[p.why]?.next ?? "`agentyard doctor` says more.",
   ],
   database_not_set: () => [
     "AGENTYARD_DATABASE_URL names no database to move to.",

@@ -44,7 +44,10 @@ export const enDoctor = {
     `The rule ${p.rule} allows something always, and no decision on record says so.`,
     "Something else than AgentYard changed the database. `/rules` lists the rules and revokes them.",
   ],
-  recordMore: (p: { count: number }): Pair => [`${p.count} more places of the record do not hold.`, ""],
+  recordMore: (p: { count: number }): Pair => [
+    p.count === 1 ? "1 more place of the record does not hold." : `${p.count} more places of the record do not hold.`,
+    "Too many to name: restore a backup from before, or compare one with what `agentyard log` prints of each conversation.",
+  ],
   recordFault: {
     unreadable: "it cannot be read",
     unknown_type: "there are no such events",

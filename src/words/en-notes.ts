@@ -9,7 +9,8 @@ export const enNotes = {
   proxy_foreign: (note: { names: string }) =>
     `${note.names} in .env would let this folder read what you send, and is not used. Set it in the environment, or name the folder with AGENTYARD_CONFIG.`,
   variable_unknown: (note: { name: string; near: string }) => `${note.name} is not known. Did you mean ${note.near}?`,
-  logs_off: (note: { why: string }) => `The log file cannot be written (${note.why}); going on without it.`,
+  logs_off: (note: { why: string }) =>
+    `The log file cannot be written (${note.why}); going on without it. Make room or give permission there to have one again.`,
   settings_unusable: (note: { why: string }) => `Changed settings are not used, those before stay: ${note.why}`,
   crash_log: (note: { logFile: string }) => `Log file: ${note.logFile}`,
   crash_without_log: (note: { details: string }) => `There is no log file yet, so here they are: ${note.details}`,

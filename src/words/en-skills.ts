@@ -37,7 +37,7 @@ export const enSkills = {
   fault(p: SkillFault): Pair {
     const table: Readonly<Record<string, (fault: never) => Pair>> = faults;
     // The entry is chosen by the fault, so its parameters fit.
-    return table[p.fault]?.(p as never) ?? [p.fault, ""];
+    return table[p.fault]?.(p as never) ?? [`${p.fault}.`, "Update this AgentYard: a newer one found this."];
   },
   place: { project: "project", user: "user", built_in: "built-in" },
   state: {

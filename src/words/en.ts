@@ -29,6 +29,10 @@ export const en = {
   docs: enDocs,
   doctor: enDoctor,
   failures: enFailures,
+  unknownFailure: (p: { code: string }): readonly [what: string, next: string] => [
+    `This failed: ${p.code}.`,
+    "Update this AgentYard: a newer one says so, and has the words for it.",
+  ],
   faults: enFaults,
   httpAdvice: enHttpAdvice,
   mcp: enMcp,

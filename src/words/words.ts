@@ -34,8 +34,9 @@ export function failureWords(
   failure: { readonly code: string; readonly params: object },
 ): readonly [what: string, next: string] {
   const table: Readonly<Record<string, (params: never) => [string, string]>> = words.failures;
-  const entry = table[failure.code];
-  if (entry === undefined) return [failure.code, ""];
+  const entry = Object.hasOwn(table, failure.code) ? table[failure.code] : undefined;
+  // A newer version wrote it down.
+  if (entry === undefined) return words.unknownFailure(failure);
   // The parameters were checked against this code where the failure was made.
   return entry(failure.params as never);
 }

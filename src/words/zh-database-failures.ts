@@ -16,8 +16,8 @@ export const zhDatabaseFailures: typeof enDatabaseFailures = {
     }[p.why],
   ],
   database_unusable: (p) => [
-    `AGENTYARD_DATABASE_URL 指定的数据库无法使用：${databaseFaults[p.why]?.what}${p.said === "" ? "" : `（${p.said}）`}。`,
-    databaseFaults[p.why]?.next ?? "",
+    `AGENTYARD_DATABASE_URL 指定的数据库无法使用：${databaseFaults[p.why]?.what ?? p.why}${p.said === "" ? "" : `（${p.said}）`}。`,
+    databaseFaults[p.why]?.next ?? "请运行 `agentyard doctor` 查看详情。",
   ],
   database_not_set: () => [
     "AGENTYARD_DATABASE_URL 没有指定要迁移到的数据库。",

@@ -30,7 +30,10 @@ export const zhDoctor: typeof enDoctor = {
     `规则 ${p.rule} 始终允许某些操作，但没有任何记录在案的决定这样说过。`,
     "有 AgentYard 以外的东西改动过数据库。用 `/rules` 可以列出并收回规则。",
   ],
-  recordMore: (p) => [`还有 ${p.count} 处记录不相符。`, ""],
+  recordMore: (p) => [
+    `还有 ${p.count} 处记录不相符。`,
+    "数量太多，不再逐一列出：请恢复此前的备份，或者把备份与 `agentyard log` 打印的各个对话比较。",
+  ],
   recordFault: {
     unreadable: "无法读取",
     unknown_type: "没有这种事件",

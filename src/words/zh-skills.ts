@@ -6,7 +6,7 @@ export const zhSkills: typeof enSkills = {
   fault(p: SkillFault): Pair {
     const table: Readonly<Record<string, (fault: never) => Pair>> = faults;
     // The entry is chosen by the fault, so its parameters fit.
-    return table[p.fault]?.(p as never) ?? [p.fault, ""];
+    return table[p.fault]?.(p as never) ?? [`${p.fault}。`, "请更新 AgentYard：这是较新的版本发现的。"];
   },
   place: { project: "项目", user: "用户", built_in: "内置" },
   state: {

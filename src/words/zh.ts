@@ -28,6 +28,7 @@ export const zh: typeof en = {
   docs: zhDocs,
   doctor: zhDoctor,
   failures: zhFailures,
+  unknownFailure: (p) => [`失败：${p.code}。`, "请更新 AgentYard：这是较新的版本写下的，它有相应的说明。"],
   faults: zhFaults,
   httpAdvice: zhHttpAdvice,
   mcp: zhMcp,

@@ -1,5 +1,7 @@
 // Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
 import { routes } from "../../src/protocol/routes.ts";
@@ -66,6 +68,42 @@ test("every failure says what to do next, in both languages, here and over HTTP,
         }
       }
   assert.deepEqual(silent, []);
+});
+
+test("what the doctor finds, what is wrong with a skill and what a machine lacks come with what to do, in both languages [P4][P5]", () => {
+  const source = readFileSync(join(import.meta.dirname, "../../src/words/en-skills.ts"), "utf8");
+  const [type = ""] = source.split("type Pair");
+  const faults = [...type.matchAll(/"(\w+)"/g)].map(([, fault = ""]) => fault);
+  assert.ok(faults.length > 25, `only ${faults.length} faults were found`);
+  const given = (more: object) => new Proxy({}, { get: (_, name) => Reflect.get(more, name) ?? "1" });
+  /** Each has parameters of its own; here only its words count. */
+  const told = (say: unknown, params: object): unknown =>
+    typeof say === "function" && Reflect.apply(say, undefined, [params]);
+  const silent: string[] = [];
+  for (const language of languages) {
+    const { doctor, skills, sandbox, unknownFailure } = wordsFor(language);
+    const found = [
+      ...Object.entries(doctor).map(([name, say]) => [name, told(say, given({ living: [] }))] as const),
+      ...Object.entries(sandbox.lacks).map(([name, say]) => [name, told(say, given({ install: "" }))] as const),
+      ...[...faults, "later"].map((fault) => [fault, told(skills.fault, given({ fault }))] as const),
+      ["unknown", unknownFailure({ code: "later" })] as const,
+    ];
+    const pairs = found.flatMap(([name, pair]) => (Array.isArray(pair) ? [{ name, pair }] : []));
+    assert.ok(pairs.length > faults.length + 45, `only ${pairs.length} findings were found`);
+    for (const { name, pair } of pairs)
+      if (pair.some((text) => !text || /undefined/.test(text))) silent.push(`${language} ${name}: ${pair.join(" ")}`);
+  }
+  assert.deepEqual(silent, []);
+});
+
+test("a failure that only a newer version knows is told by its name, with what to do, in both languages [P4]", () => {
+  const told = (language: Language) => failureWords(wordsFor(language), { code: "of_later", params: {} });
+  assert.deepEqual(told("en"), [
+    "This failed: of_later.",
+    "Update this AgentYard: a newer one says so, and has the words for it.",
+  ]);
+  assert.deepEqual(told("zh"), ["失败：of_later。", "请更新 AgentYard：这是较新的版本写下的，它有相应的说明。"]);
+  assert.equal(failureWords(wordsFor("en"), { code: "toString", params: {} })[0], "This failed: toString.");
 });
 
 test("no failure tells whoever calls over HTTP to type a command of the terminal [P4]", () => {
