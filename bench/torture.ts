@@ -14,7 +14,7 @@ const proofs: { readonly what: string; readonly file: string; readonly env: Reco
     env: { AGENTYARD_SERVER_KILLS: "every" },
   },
   {
-    what: "a process on PostgreSQL killed after every single write of ten scenarios",
+    what: "a process on PostgreSQL killed after every single write of eleven scenarios",
     file: "test/crashes/postgres-kills.test.ts",
     env: { AGENTYARD_DATABASE_KILLS: "every" },
   },

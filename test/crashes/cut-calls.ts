@@ -9,17 +9,22 @@ export type CutCall = { readonly tool: string; readonly ran: number };
 
 type Place = { readonly data: string; readonly numbers: readonly number[] };
 
+export type CutCallsWatch = {
+  /** Once it has looked: nobody may write before. */
+  readonly hasLooked: Promise<unknown>;
+  readonly check: () => Promise<readonly CutCall[]>;
+};
+
 /**
- * Looks, before anybody else does, which unsafe calls are cut off in these conversations. What it answers is for the end: it
+ * Looks, before anybody else does, which unsafe calls are cut off in these conversations. `check` is for the end: it
  * sees that each was told to the model as one of which nobody knows whether it ran, and that it was not run since: neither
  * one that had run, nor one that had not.
  */
-export function watchCutCalls(storage: Storage, { data, numbers }: Place): () => Promise<readonly CutCall[]> {
+export function watchCutCalls(storage: Storage, { data, numbers }: Place): CutCallsWatch {
   const read = (number: number) => storage.read(number, { after: 0, limit: eventsMax });
-  // SQLite reads when it is asked.
   const logs = numbers.map(read);
   const marks = keysOfMarks(data);
-  return async () => {
+  const check = async () => {
     const cut: CutCall[] = [];
     for (const [index, number] of numbers.entries()) {
       const before = (await logs[index]) ?? [];
@@ -34,6 +39,7 @@ export function watchCutCalls(storage: Storage, { data, numbers }: Place): () =>
     }
     return cut;
   };
+  return { hasLooked: Promise.all(logs), check };
 }
 
 const eventsMax = 10_000;

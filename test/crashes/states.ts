@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Append, Storage } from "../../src/storage/storage.ts";
+import type { DatabaseCopy } from "../world/database-copies.ts";
 import { isRefused, isWrite } from "../world/killing-storage.ts";
 import type { Heads } from "./killed.ts";
 import { eventsIn, writtenBy } from "./scenario.ts";
@@ -19,6 +20,8 @@ import { eventsIn, writtenBy } from "./scenario.ts";
 /** What a process leaves that is killed when this write was its last. */
 export type State = {
   readonly data: string;
+  /** What the database has, where that is no file of the data directory. */
+  readonly database?: Promise<DatabaseCopy> | undefined;
   /** Which one it was, from 1. */
   readonly place: number;
   readonly write: string;
@@ -33,6 +36,10 @@ type Options = {
   /** Each state is a folder of its own in it; within that it has the name that it had. */
   readonly into: string;
   readonly isWanted: (write: string) => boolean;
+  /** Nothing is written before this has come. */
+  readonly begin: Promise<unknown>;
+  /** For a database that is no file of the data directory: all that is in it, in one moment. */
+  readonly copyDatabase?: (() => Promise<DatabaseCopy>) | undefined;
 };
 
 /**
@@ -43,46 +50,62 @@ type Options = {
  *
  * SQLite commits within one call in this thread, and a copy is one call, too: it never sees half of a transaction. Writes
  * that share a transaction are in each other's copies, as after a kill.
+ *
+ * A database server is asked for what it has right after the folder was copied; until it has answered nothing more is given to
+ * it. What was on its way to it already may be in the copy, as after a kill of its sender.
  */
-export function keepStates(storage: Storage, { data, into, isWanted }: Options) {
+export function keepStates(storage: Storage, { data, into, isWanted, begin, copyDatabase }: Options) {
   const states: State[] = [];
   const heads = new Map<number, number>();
   let due: State | undefined;
+  let copying: State["database"];
   let [writes, asked, isOver] = [0, 0, false];
-  const keep = (state: Omit<State, "data">): State => {
+  const keep = (state: Omit<State, "data" | "database">, copied: () => State["database"]): State => {
     const folder = join(into, String(states.length + 1), yardName);
     mkdirSync(dirname(folder), { recursive: true });
     copyTree(data, folder);
-    const kept = { ...state, data: folder };
+    const kept = { ...state, data: folder, database: copied() };
     states.push(kept);
     return kept;
   };
-  const keepDue = () => {
-    if (due !== undefined && !isSameTree(data, due.data)) keep({ ...due, moment: "before the next" });
-    due = undefined;
+  const copyNow = (): State["database"] => {
+    const copy = copyDatabase?.().finally(() => {
+      if (copying === copy) copying = undefined;
+    });
+    copying = copy;
+    return copy;
   };
-  const written = (name: string, given: readonly unknown[], answer: unknown) => {
+  const keepDue = () => {
+    const before = due;
+    due = undefined;
+    if (before === undefined || isSameTree(data, before.data)) return;
+    keep({ ...before, moment: "before the next" }, () => before.database);
+  };
+  const written = (name: string, given: readonly unknown[], answer: unknown): State["database"] => {
     keepDue(); // Of another one that was stored in the same moment.
     if (name === "append") noteHead(heads, given, answer);
     writes += 1;
     const write = writtenBy(name, given);
-    if (isOver || !isWanted(write)) return;
+    if (isOver || !isWanted(write)) return undefined;
     const known = { place: writes, write, events: eventsIn(given), acknowledged: new Map(heads) };
-    const stored = keep({ ...known, moment: "as it is stored" });
+    const stored = keep({ ...known, moment: "as it is stored" }, copyNow);
     // Where the next one is on its way already, nobody can say when it comes.
     if (asked === 0) due = stored;
+    return stored.database;
   };
   const wrapped = new Proxy(storage, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function" || !isWrite(String(name))) return method;
       return async (...given: unknown[]) => {
+        await begin;
+        while (copying !== undefined) await copying;
         keepDue();
         asked += 1;
         const answer: unknown = await Reflect.apply(method, target, given).finally(() => {
           asked -= 1;
         });
-        if (!isRefused(answer)) written(String(name), given, answer);
+        if (!isRefused(answer)) await written(String(name), given, answer);
         return answer;
       };
     },

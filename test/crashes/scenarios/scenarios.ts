@@ -1,6 +1,7 @@
 import { decisions, functionOfTheCaller, uploads } from "./callers.ts";
 import { circles } from "./circles.ts";
 import { company, smallCompany } from "./company.ts";
+import { fullWindow } from "./full-window.ts";
 import { branchAndDelete, roomAndUndo } from "./going-back.ts";
 import { handOff } from "./hand-off.ts";
 import { nobodyBack } from "./nobody-back.ts";
@@ -13,6 +14,7 @@ export const scenarios = {
   nobodyBack,
   deadlyTurn,
   roomAndUndo,
+  fullWindow,
   branchAndDelete,
   functionOfTheCaller,
   uploads,
