@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
-import { calledBack, kindsOfMouths, type Mouth, mouths, pythonMouths } from "./world/known-mouths.ts";
+import { kindsOfMouths, type Mouth, mouths, pythonMouths } from "./world/known-mouths.ts";
 import { inspectCatches } from "./world/mouths.ts";
 import { wideExcepts } from "./world/python-mouths.ts";
 
@@ -29,11 +29,11 @@ test("there are so many kinds of mouths and no more, and ARCHITECTURE.md names t
     const named = [...text.matchAll(/`([\w/-]+\.(?:tsx?|mjs|py))`/g)].map(([, name = ""]) => name);
     return [kind, named.map((name) => (/^(?:src|web|scripts|skills)\//.test(name) ? name : `src/${name}`)).sort()];
   });
-  const known = [mouths, calledBack, pythonMouths].flatMap((list) => Object.entries<Mouth>(list));
+  const known = [mouths, pythonMouths].flatMap((list) => Object.entries<Mouth>(list));
   const filesOf = (kind: string) =>
     new Set(known.filter(([, mouth]) => mouth.kind === kind).map(([place]) => place.replace(/#.*/, "")));
   const real = Object.keys(kindsOfMouths).map((kind) => [kind, [...filesOf(kind)].sort()]);
-  assert.equal(real.length, 15);
+  assert.equal(real.length, 10);
   // Hono's own mouth, which calls a function of ours.
   const withoutHono = told.map(([kind, files]) => [
     kind,
@@ -112,14 +112,6 @@ def run(self, main, stream, other, reader, name):
     const own = new Set(["figures", "common_pdf"]);
     assert.deepEqual(wideExcepts({ path: "a.py", text }, own), isFit ? [] : ["a.py#run"]);
   });
-
-test("where a library calls us back inside a catch, the place is known by its name", () => {
-  for (const place of Object.keys(calledBack)) {
-    const [path = "", name = ""] = place.split("#");
-    const [, body = ""] = readFileSync(join(root, path), "utf8").split(`export function ${name}(`);
-    assert.match(body.split("\nexport ")[0] ?? "", /\} catch \{/, place);
-  }
-});
 
 const planted: [what: string, text: string, isFit: boolean][] = [
   ["one call of the system", "try { readFileSync(path); } catch { return undefined; }", true],

@@ -29,14 +29,14 @@ export interface TestWithCodes {
 type Opened = { readonly program: Tree; readonly scope: Scope };
 type Reached = { readonly words: Set<string>; readonly read: Set<Tree> };
 /** A function that a test calls: what it compares itself, and which of the things that it is given. */
-type Helper = { readonly words: Set<string>; readonly asserted: ReadonlySet<string> };
+type CalledByTest = { readonly words: Set<string>; readonly asserted: ReadonlySet<string> };
 
 /** Reads test files below `root`, and what they import from among the tests. */
 export class TestReader {
   readonly #root: string;
   readonly #read: (file: string) => string;
   readonly #opened = new Map<string, Opened>();
-  readonly #helpers = new Map<Tree, Helper>();
+  readonly #helpers = new Map<Tree, CalledByTest>();
 
   constructor(root: string, read = (file: string) => readFileSync(join(root, file), "utf8")) {
     this.#root = root;
@@ -85,7 +85,7 @@ export class TestReader {
     );
   }
 
-  #helper(called: Named): Helper {
+  #helper(called: Named): CalledByTest {
     const known = this.#helpers.get(called.tree);
     if (known !== undefined) return known;
     const helper = { words: new Set<string>(), asserted: namesAsserted(called) };

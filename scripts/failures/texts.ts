@@ -87,7 +87,8 @@ function said(code: string, params: Params): FailureText | undefined {
 function wordsOf(failure: Failure): [what: string, next: string, nextOverHttp: string] | undefined {
   try {
     return [...failureWords(words, failure), failureWordsOverHttp(words, failure)[1]];
-  } catch {
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
     return undefined;
   }
 }

@@ -84,8 +84,8 @@ export const FREE_FILES = [
   "src/web/search-services.ts",
   // The front file has its types: who only reads settings need not load all that speaks with a model.
   "src/models/embedding/embedding.ts",
-  // Read by the build only; and what operators import, which brings nothing else along.
-  ...["src/terminal/man-page.ts", "src/approvals/checker-definition.ts", "src/tools/custom-tool.ts"],
+  // Read by the build only, and by the page of all failures; and what operators import, which brings nothing else along.
+  ...["src/terminal/man-page.ts", "src/http/status.ts", "src/approvals/checker-definition.ts", "src/tools/custom-tool.ts"],
 ];
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
 const PORTS = ["storage", "models", "sandbox"];

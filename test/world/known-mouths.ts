@@ -5,18 +5,13 @@ export const kindsOfMouths = {
   request: "the caller, by 500 or by the end of what is sent",
   turn: "whoever follows the conversation: a turn or an agent has failed",
   call: "the model, or the client that called",
-  answer: "the engine, by 500",
   guest: "whoever wanted a program to run",
   storage: "whoever asked for this, and none of those beside it",
   thread: "whoever waits for the job of a thread",
-  background: "the log alone",
-  queue: "nobody who waits for their turn: whoever is before them hears it",
+  background: "the log alone, or whoever asked for the work when others wait for its end",
   command: "whoever typed it",
   page: "whoever looks at this part of a page in the browser",
-  sender: "whoever sends through code of ours: to them it is the end of what they sent",
-  setup: "whoever starts the program from its sources",
   script: "the model, in one line of what a script of a skill writes",
-  spare: "nobody: what does not matter enough to stop for is done without",
 } as const;
 
 export type Mouth = { readonly kind: keyof typeof kindsOfMouths; readonly becomes: string };
@@ -24,7 +19,7 @@ export type Mouths = Readonly<Record<string, Mouth>>;
 
 /** The mouths by file and function, each with what becomes there of a mistake of ours. */
 export const mouths: Mouths = {
-  "src/documents/scan-thread.ts#startWorker": {
+  "src/documents/scan-thread.ts#start": {
     kind: "thread",
     becomes: "between two searches nobody waits: the next one starts another thread, and hears what ends that",
   },
@@ -82,7 +77,7 @@ export const mouths: Mouths = {
   },
   "src/mcp-server/offer.ts#run": { kind: "call", becomes: "the client gets an error with an id, the log has it" },
   "src/models/demo/demo.ts#startDemoServer": {
-    kind: "answer",
+    kind: "request",
     becomes: "the demo model is a server: it answers 500, the log has it",
   },
   "src/sandbox/executions.ts#submit": {
@@ -100,10 +95,6 @@ export const mouths: Mouths = {
   "src/sandbox/install-packages.ts#installInGuest": {
     kind: "guest",
     becomes: "the installation is lost, so that no session waits for ever; the log has it",
-  },
-  "src/sandbox/guest/kept-guests.ts#close": {
-    kind: "guest",
-    becomes: "a guest that was not started need not be closed: whoever asked for it hears why",
   },
   "src/storage/sqlite/group-commit.ts#prepareTransaction": {
     kind: "storage",
@@ -123,12 +114,8 @@ export const mouths: Mouths = {
   },
   "src/base/background.ts#inBackground": { kind: "background", becomes: "work that nobody waits for: the log has it" },
   "src/base/background.ts#whenOver": {
-    kind: "queue",
+    kind: "background",
     becomes: "for those who only wait for their turn: whoever asked for the work hears it",
-  },
-  "src/loop/driver.ts#hold": {
-    kind: "queue",
-    becomes: "whoever waits for their turn goes on: whoever asked for the work hears it",
   },
   "src/command.ts#runTyped": {
     kind: "command",
@@ -144,49 +131,6 @@ export const mouths: Mouths = {
     becomes:
       "React's form of a catch: that part of the page says that it is broken and can be tried again; the browser's console has it",
   },
-  "src/http/sandbox/multipart.ts#pump": {
-    kind: "sender",
-    becomes: "what ends a form while it is sent is that it broke off; the parser is another's",
-  },
-  "src/models/ask-json.ts#askJson": {
-    kind: "sender",
-    becomes: "asks whether a model server is there: whatever goes wrong, it has not answered",
-  },
-  "src/workspace/joined.ts#joined": {
-    kind: "sender",
-    becomes: "Node ends the next stream with it: it is thrown where that is read, which joined.test.ts shows",
-  },
-  "src/terminal/piped-console.ts#fetch": {
-    kind: "sender",
-    becomes: "the end of standard input, however it comes, is its end",
-  },
-  "scripts/setup/build-apart.mjs#buildApart": {
-    kind: "setup",
-    becomes: "the product starts without the browser app, and says why it was not built",
-  },
-  "scripts/setup/lock.mjs#attempt": {
-    kind: "setup",
-    becomes: "whoever is quicker has the lock; anything else shows at the next step",
-  },
-  "src/sandbox/local/font-list.ts#files": {
-    kind: "spare",
-    becomes: "a list that only saves time: without it each guest makes its own",
-  },
-};
-
-/**
- * Catches around a library that calls code of ours back, which `inspectCatches` cannot see: what becomes of a mistake there.
- * Both show what a model wrote, which must be seen whatever happens.
- */
-export const calledBack: Mouths = {
-  "web/src/markdown/highlight.ts#highlight": {
-    kind: "spare",
-    becomes: "the library calls our emitter of pieces: the code is shown without colours",
-  },
-  "web/src/markdown/parse.ts#blocksOf": {
-    kind: "spare",
-    becomes: "the parser calls our reading of formulas: the text is shown as it was written",
-  },
 };
 
 /** The same for Python, of the guests and of the skills: by file and function, each `except` that takes everything and raises nothing on. */
@@ -199,15 +143,6 @@ export const pythonMouths: Mouths = {
     kind: "guest",
     becomes: "the cell is a user's: its traceback is shown, and it ends as failed",
   },
-  "src/sandbox/guest/kernel.py#flush": { kind: "spare", becomes: "a stream that the cell has closed or replaced" },
-  "src/sandbox/guest/kernel.py#show": {
-    kind: "spare",
-    becomes: "an error that cannot be put into words is named by its type",
-  },
-  "src/sandbox/guest/kernel.py#warm": {
-    kind: "spare",
-    becomes: "a module that is loaded ahead: the user's own import says what is wrong with it",
-  },
   "skills/data-analysis/scripts/table.py#run": {
     kind: "script",
     becomes: "the script ends with one line that says what was not expected, and where in it",
@@ -215,22 +150,4 @@ export const pythonMouths: Mouths = {
   "skills/pdf/scripts/common_pdf.py#run": { kind: "script", becomes: "the same" },
   "skills/slides/scripts/deck.py#run": { kind: "script", becomes: "the same" },
   "skills/spreadsheets/scripts/workbook.py#run": { kind: "script", becomes: "the same" },
-  "skills/pdf/scripts/common_pdf.py#has_picture": {
-    kind: "spare",
-    becomes: "a damaged part of a page has no picture to show",
-  },
-  "skills/pdf/scripts/pdf_info.py#bookmarks_of": {
-    kind: "spare",
-    becomes: "the list of bookmarks says that its rest cannot be read",
-  },
-  "skills/pdf/scripts/pdf_info.py#fields_of": { kind: "spare", becomes: "a form that cannot be read has no fields" },
-  "skills/pdf/scripts/pdf_info.py#metadata_of": {
-    kind: "spare",
-    becomes: "the rest of the file is told without its metadata",
-  },
-  "skills/pdf/scripts/pdf_info.py#sizes_of": { kind: "spare", becomes: "the size of that page is unknown" },
-  "skills/pdf/scripts/pdf_make.py#make_picture": {
-    kind: "spare",
-    becomes: "the picture is left out, and a warning says so",
-  },
 };
