@@ -12,7 +12,7 @@ interface NamedTest {
 }
 
 const root = join(import.meta.dirname, "..");
-const TEST_NAME = /\btest(?:\.\w+)?\(\s*(["'`])(.+?)\1,/gs;
+const TEST_NAME = /\btest(?:\.\w+)?\(\s*(["'`])((?:\\.|(?!\1)[^\\])+)\1,/gs;
 const ID = /\[([A-Z]\d+)\]/g;
 
 if (import.meta.main) {

@@ -53,7 +53,7 @@ const head = `# Failures, one by one
 Made by \`node scripts/requirements.ts\` from the words of the product, the statuses of \`src/http/status.ts\` and the tests.
 How a failure is answered stands in [the API](README.md#failures). What is in braces is filled in, and numbers are examples.
 A *cause* is \`why\` of the parameters. Who calls over HTTP is given other advice where a command or a file of the operator
-would be needed. The test compares this code (with this cause), and what it compares was answered by the product, not made up.
+would be needed. The test compares this code, with the cause where the row names one, and what it compares was answered by the product, not made up.
 `;
 
 function tableOf(texts: readonly FailureText[], tests: readonly TestWithCodes[]): string {

@@ -261,12 +261,14 @@ const documents: [what: string, data: unknown, why: string | undefined][] = [
   ["one that is too deep", `{"openapi":"3.1.0","x":${"[".repeat(5_000)}${"]".repeat(5_000)}}`, "too_large"],
   ["one with too many values", { openapi: "3.1.0", x: Array(documentLimits.valuesMax).fill(1) }, "too_large"],
 ];
-for (const [what, data, why] of documents)
-  test(`a document that is ${what} ${why === undefined ? "is read" : `is refused: ${why}`} [T4]`, async () => {
+for (const [what, data, why] of documents) {
+  const becomes = why === undefined ? "is read" : `is refused: ${why}`;
+  test(`a document that is ${what} ${becomes} [T4]`, async () => {
     const result = await readDocument(data, noYaml);
     const told = result.ok ? undefined : [result.failure.code, result.failure.params.why];
     assert.deepEqual(told, why === undefined ? undefined : ["openapi_unfit", why]);
   });
+}
 
 test("the server is what was said, else the first of the document with its variables; what cannot be called is refused [T4][Q1]", () => {
   const servers = [

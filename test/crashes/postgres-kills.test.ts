@@ -15,7 +15,7 @@ import { firstOfEachKind, type KillPlace, killAtEach, placesIn } from "./places.
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
 
-/** `npm run torture`: after every single write. Else at a few places: postgres-writes.test.ts goes on from copies of all. */
+/** `npm run torture`: after every single write. Else at a few places, for postgres-writes.test.ts goes on from copies of most. */
 const isEvery = process.env.AGENTYARD_DATABASE_KILLS === "every";
 
 /** Each is another reason to go on: a message, a call of which nobody knows whether it ran, a decision, an end, other agents. */

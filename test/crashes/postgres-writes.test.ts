@@ -8,7 +8,7 @@ import { goOnFromEveryWrite } from "./every-write.ts";
 const whole = ["threeTurns", "decisions", "smallCompany", "handOff"] as const;
 /**
  * What these have besides: the first write of each kind that none before has. `npm run torture` kills a real process after every
- * single write of all (postgres-kills.test.ts).
+ * single write of these and of more (postgres-kills.test.ts).
  */
 const besides = ["roomAndUndo", "fullWindow", "branchAndDelete", "secondThoughts"] as const;
 

@@ -85,7 +85,12 @@ export const FREE_FILES = [
   // The front file has its types: who only reads settings need not load all that speaks with a model.
   "src/models/embedding/embedding.ts",
   // Read by the build only, and by the page of all failures; and what operators import, which brings nothing else along.
-  ...["src/terminal/man-page.ts", "src/http/status.ts", "src/approvals/checker-definition.ts", "src/tools/custom-tool.ts"],
+  ...[
+    "src/terminal/man-page.ts",
+    "src/http/status.ts",
+    "src/approvals/checker-definition.ts",
+    "src/tools/custom-tool.ts",
+  ],
 ];
 /** Folders that have a port: each of their rooms stands behind it and is an adapter, but for those that are named. */
 const PORTS = ["storage", "models", "sandbox"];
@@ -104,7 +109,7 @@ export const ADAPTERS_OF_ADAPTERS = {
 };
 /**
  * All rooms inside a room, from the top down; `.` are the files beside them, the front file stands above all. In approvals/
- * there is no such order: a command may run code, and code commands.
+ * and loop/ there is no such order: a command may run code, and code commands; agents are driven by the loop, and are calls of its steps.
  */
 export const INNER_PAGES: Readonly<Record<string, readonly string[]>> = {
   terminal: ["rich", "."],
