@@ -19,6 +19,7 @@ export const enDemo = {
     ["make slides about tea", "I follow the skill `slides`: an outline, then a PowerPoint file in `outputs/`"],
     ["which skills are there", "I list the skills that agents have here"],
     ["call echo: hello", "I look for such a tool with `find_tools`, and call it if an MCP server of yours has it"],
+    ["run python: print(6 * 7)", "I run it in the sandbox with `execute_code`; JavaScript and bash, too"],
     ["write a note: call Ada", "I put it into `outputs/` with `write_file`"],
     ["search my files for Ada", "I look into them with `search_file`"],
     ["change red to blue in notes.txt", "I read the file, then use `edit_file`"],
@@ -81,6 +82,13 @@ export const enDemo = {
   deletedFile: (path: string) => `I deleted \`${path}\`. \`/undo\` undoes it.`,
   notDeleted: (path: string) => `\`${path}\` could not be deleted; is there such a file?`,
   ranCommand: (output: string) => `I ran it, and this came back:\n\n${output}`,
+  /** Where code that the user wrote did not run. */
+  ownCode: {
+    codeUnavailable: (reason: string, fix: string) =>
+      `I cannot run code here: ${reason} To get it: ${fix} (\`agentyard doctor\` tells more.)`,
+    codeFailed: "The code did not come to its end. The result of the call, above, tells why.",
+    codeRejected: "You rejected running the code, so I left it.",
+  },
   changedFile: (before: string, after: string, path: string) =>
     `I changed “${before}” to “${after}” in \`${path}\`. \`/undo\` undoes it.`,
   searchHits: (query: string, hits: string) => `“${query}” stands here:\n\n${hits}`,

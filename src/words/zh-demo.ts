@@ -17,6 +17,7 @@ export const zhDemo: typeof enDemo = {
     ["做一个关于茶的幻灯片", "我按技能 `slides` 来做：先写提纲，再在 `outputs/` 里生成 PowerPoint 文件"],
     ["有哪些技能", "我列出这里的智能体可用的技能"],
     ["调用 echo：你好", "我用 `find_tools` 查找这个工具；您的 MCP 服务器有它，我就调用它"],
+    ["运行 python：print(6 * 7)", "我用 `execute_code` 在沙箱里运行；JavaScript 和 bash 也可以"],
     ["写一条笔记：给小王打电话", "我用 `write_file` 写到 `outputs/`"],
     ["在文件中搜索小王", "我用 `search_file` 查找"],
     ["把 notes.txt 里的红改成蓝", "我先读文件，再用 `edit_file` 修改"],
@@ -68,6 +69,12 @@ export const zhDemo: typeof enDemo = {
   deletedFile: (path) => `已删除 \`${path}\`。用 \`/undo\` 可以撤销。`,
   notDeleted: (path) => `\`${path}\` 没有删掉；有这个文件吗？`,
   ranCommand: (output) => `已运行，返回的是：\n\n${output}`,
+  ownCode: {
+    codeUnavailable: (reason, fix) =>
+      `这里不能运行代码：${reason} 解决办法：${fix}（\`agentyard doctor\` 有更多说明。）`,
+    codeFailed: "这段代码没有运行完。上面这次调用的结果说明了原因。",
+    codeRejected: "您拒绝了运行代码，所以我没有运行。",
+  },
   changedFile: (before, after, path) => `已把 \`${path}\` 里的“${before}”改成“${after}”。用 \`/undo\` 可以撤销。`,
   searchHits: (query, hits) => `“${query}”出现在这些地方：\n\n${hits}`,
   foundAt: (p) => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { all } from "../world/events.ts";
+import { cannotRunCode } from "../world/sandbox.ts";
 import { cannotUseSkills, skillsFolder } from "../world/skill-guest.ts";
 import { filesOf, newConversation } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -71,6 +72,19 @@ test("the demo model makes slides and reports by the shipped skills, in both lan
   assert.match(asked.answer, /共 4 行，4 列。[\s\S]*报告在 `outputs\/sales-报告\.md`，旁边有 4 张图表/);
 });
 
+test("code and sums that somebody writes to the demo model run in the sandbox, in both languages [M5][X1]", {
+  skip: cannotRunCode,
+}, async () => {
+  await using yard = await startYard({ runsCode: true });
+  const conversation = await newConversation(yard);
+  const english = await yard.ask("run python: n = 6\nprint(n * 7)", { conversation });
+  assert.match(english.answer, /not an AI[\s\S]*I ran it, and this came back:\n\n```\n42\n/);
+  const fenced = await yard.ask("```js\nconsole.log([1, 2].map((n) => n * 2))\n```", { conversation });
+  assert.match(fenced.answer, /^I ran it, and this came back:\n\n```\n\[ 2, 4 \]\n/);
+  assert.match((await yard.ask("17 * 23 等于多少？", { conversation })).answer, /^已运行，返回的是：\n\n```\n391\n/);
+  assert.match((await yard.ask("run python: print(n + missing)", { conversation })).answer, /NameError: .*missing/);
+});
+
 test("without a sandbox the demo model says so, and gives what can be had without one [M5][K1][X1]", async (t) => {
   const data = shippedSkills(t, "slides", "data-analysis");
   await using yard = await startYard({ data, approves: true });
@@ -97,6 +111,10 @@ test("without a sandbox the demo model says so, and gives what can be had withou
   assert.match(
     (await yard.ask("which skills are there?", { conversation })).answer,
     /- `data-analysis`: Analyse tables/,
+  );
+  assert.match(
+    (await yard.ask("run python: print(1)", { conversation })).answer,
+    /^I cannot run code here: There is no sandbox in this test\. To get it: Use a real one\./,
   );
   assert.match(
     (await yard.ask("有哪些技能？", { conversation })).answer,

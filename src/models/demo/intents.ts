@@ -14,6 +14,7 @@ import {
   type WantedCall,
   type World,
 } from "./intent.ts";
+import { codeIntent } from "./run-code.ts";
 import { slidesIntent } from "./slides.ts";
 
 /** The first row that matches answers; the last matches everything. */
@@ -26,6 +27,7 @@ export const intents: readonly Intent[] = [
     answer: ({ done }) => resultOf(done, "report_number"),
   },
   companyWorkerIntent,
+  codeIntent,
   delegateIntent,
   companyIntent,
   ...handOffIntents,
