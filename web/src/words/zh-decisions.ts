@@ -14,10 +14,10 @@ const tools: Readonly<Record<string, string>> = {
 };
 
 export const zhDecisions: typeof enDecisions = {
-  title: "待办",
+  title: "收件箱",
   about: "没有待批准的操作。智能体在执行有风险的步骤前会在这里询问。",
   waiting: (p) => `${p.count} 项待处理`,
-  unreachable: "暂时读取不到待办；页面会继续尝试。",
+  unreachable: "暂时读取不到收件箱；页面会继续尝试。",
   tools: (name) => (Object.hasOwn(tools, name) ? (tools[name] ?? name) : name),
   needsApproval: (p) => `需要批准：${p.tool}`,
   asks: "有一个问题要问您",
@@ -86,7 +86,7 @@ export const zhDecisions: typeof enDecisions = {
   keysHint: "J、K 上下移动 · Y 或 A 批准 · E 修改 · N 或 R 拒绝",
   notice: "AgentYard 在等您",
   newWaits: (p) => `等待您处理：${p.what}`,
-  notifyMe: "有待办时通知我",
-  notifyOn: "有待办时，本浏览器会通知您。",
+  notifyMe: "有事项等我处理时通知我",
+  notifyOn: "有事项等您处理时，本浏览器会通知您。",
   notifyRefused: "本浏览器被设为不显示通知；可在浏览器对此地址的设置中更改。",
 };

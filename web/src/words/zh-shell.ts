@@ -3,7 +3,7 @@ import type { enShell } from "./en-shell.ts";
 export const zhShell: typeof enShell = {
   skip: "跳到对话",
   newChat: "新对话",
-  inbox: "待办",
+  inbox: "收件箱",
   tasks: "任务",
   files: "文件",
   chats: "对话",
@@ -37,7 +37,7 @@ export const zhShell: typeof enShell = {
       ["Ctrl B", "显示或隐藏列表"],
       ["N", "新对话"],
       ["/", "到输入框"],
-      ["G I", "待办"],
+      ["G I", "收件箱"],
       ["G T", "任务"],
       ["G F", "文件"],
       ["G S", "设置"],
