@@ -69,7 +69,7 @@ test("whoever types into a new chat gets an answer, and an address of its own fo
   await picture(page, "chat-answer");
 });
 
-test("what agents do is shown: reasoning folded, calls as cards with their files, a failure, the plan [B1][O2]", {
+test("what agents do is shown: reasoning folded, calls as cards with their files, a failure, the to-do list [B1][O2]", {
   skip,
 }, async (t) => {
   const { page, say, answer } = await open(t);
@@ -86,7 +86,7 @@ test("what agents do is shown: reasoning folded, calls as cards with their files
   await page.getByRole("link", { name: /outputs\/report\.md/ }).waitFor();
   await page.getByRole("button", { name: /failed: read_file/ }).waitFor();
   await page.getByText("There is no file outputs/nothing.md.").waitFor();
-  await page.getByText("Plan: 1 of 2").waitFor();
+  await page.getByText("To-do list: 1 of 2").waitFor();
   await picture(page, "chat-tools");
 });
 

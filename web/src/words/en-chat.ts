@@ -88,7 +88,7 @@ export const enChat = {
   output: "Output",
   cut: "The rest is not shown.",
   fileChanges: { made: "new", changed: "changed" },
-  todos: (p: { done: number; all: number }) => `Plan: ${p.done} of ${p.all}`,
+  todos: (p: { done: number; all: number }) => `To-do list: ${p.done} of ${p.all}`,
   todoStates: { pending: "open", in_progress: "in progress", completed: "done" },
   complete: (p: { words: number }) => `The answer is complete, ${p.words} words.`,
   asked: (p: { count: number }) =>

@@ -86,7 +86,7 @@ export const zhChat: typeof enChat = {
   output: "输出",
   cut: "其余内容未显示。",
   fileChanges: { made: "新建", changed: "已修改" },
-  todos: (p) => `计划：${p.done} / ${p.all}`,
+  todos: (p) => `待办清单：${p.done} / ${p.all}`,
   todoStates: { pending: "未开始", in_progress: "进行中", completed: "已完成" },
   complete: (p) => `回答完成，共 ${p.words} 字。`,
   asked: (p) => `智能体有 ${p.count} 件事要问您。`,
