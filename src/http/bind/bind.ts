@@ -27,7 +27,7 @@ import { openDoOnce } from "./do-once.ts";
 import { keyOf, type Responded, replayed, underKey } from "./under-key.ts";
 
 /**
- * Answers of one user that are written as things happen; each holds a connection, of which there are 10,000 for all. A program
+ * Answers of one user that are written as things happen; each holds a connection, of which there are 10,000 for all. A caller
  * that serves many people has one key. Where nobody signs in there are no others to leave room for.
  */
 const streamsPerOwnerMax = 1_000;

@@ -45,7 +45,7 @@ export function OpenDecision({ decision }: OpenDecisionProps) {
       {isApproval && <ApprovalActions card={card} decision={decision} />}
       {kind === "question" && <QuestionAnswer decision={decision} />}
       {kind === "elicitation" && <FormAnswer decision={decision} />}
-      {!isApproval && !asksForWords(kind) && <p className="meta">{words.forProgram}</p>}
+      {!isApproval && !asksForWords(kind) && <p className="meta">{words.forCaller}</p>}
     </section>
   );
 }

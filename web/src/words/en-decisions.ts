@@ -22,7 +22,7 @@ export const enDecisions = {
   needsApproval: (p: { tool: string }) => `Needs approval: ${p.tool}`,
   asks: "A question for you",
   askedBy: (p: { path: string }) => `Asked by: ${p.path}`,
-  forProgram: "The program that called is to answer this one.",
+  forCaller: "The caller of the API is to answer this one.",
   found: enApprovals.found,
   layer: {
     checker: "a checker of this installation",

@@ -22,7 +22,7 @@ export const zhDecisions: typeof enDecisions = {
   needsApproval: (p) => `需要批准：${p.tool}`,
   asks: "有一个问题要问您",
   askedBy: (p) => `提问者：${p.path}`,
-  forProgram: "这一项由发起调用的程序回答。",
+  forCaller: "这一项由 API 的调用方回答。",
   found: zhApprovals.found,
   layer: {
     checker: "本系统的检查程序",
