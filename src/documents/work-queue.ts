@@ -1,9 +1,9 @@
 /** Something to be done for somebody's sake; `leave` is called instead where it is never begun. */
-export type Job = { readonly work: () => Promise<void>; readonly leave: () => void };
+export type Errand = { readonly work: () => Promise<void>; readonly leave: () => void };
 
 /** Does a few things at a time, in the order they came, but for those that somebody waits for. */
 export type WorkQueue = {
-  add(name: object, job: Job, options: { readonly isFirst: boolean }): void;
+  add(name: object, errand: Errand, options: { readonly isFirst: boolean }): void;
   /** It is next, unless it was begun. */
   hasten(name: object): void;
   /** It is not done any more, unless it was begun. */
@@ -13,7 +13,7 @@ export type WorkQueue = {
 };
 
 export function openWorkQueue(atOnceMax: number): WorkQueue {
-  let waiting: { readonly name: object; readonly job: Job }[] = [];
+  let waiting: { readonly name: object; readonly errand: Errand }[] = [];
   const begun = new Set<Promise<void>>();
   let isClosed = false;
 
@@ -21,7 +21,7 @@ export function openWorkQueue(atOnceMax: number): WorkQueue {
     while (begun.size < atOnceMax && !isClosed) {
       const next = waiting.shift();
       if (next === undefined) return;
-      const done = next.job.work().finally(() => {
+      const done = next.errand.work().finally(() => {
         begun.delete(done);
         advance();
       });
@@ -35,9 +35,9 @@ export function openWorkQueue(atOnceMax: number): WorkQueue {
   };
 
   return {
-    add(name, job, { isFirst }) {
-      if (isFirst) waiting.unshift({ name, job });
-      else waiting.push({ name, job });
+    add(name, errand, { isFirst }) {
+      if (isFirst) waiting.unshift({ name, errand });
+      else waiting.push({ name, errand });
       advance();
     },
     hasten(name) {
@@ -45,11 +45,11 @@ export function openWorkQueue(atOnceMax: number): WorkQueue {
       waiting.unshift(...hastened);
     },
     remove(name) {
-      for (const { job } of take(name)) job.leave();
+      for (const { errand } of take(name)) errand.leave();
     },
     async close() {
       isClosed = true;
-      for (const { job } of waiting.splice(0)) job.leave();
+      for (const { errand } of waiting.splice(0)) errand.leave();
       await Promise.all(begun);
     },
   };

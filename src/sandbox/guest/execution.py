@@ -189,9 +189,9 @@ class Execution:
         short = {name: part.read() for name, part in self.parts.items() if name != "stdin" and part.is_short()}
         files = {name: part.file() for name, part in self.parts.items() if name not in short}
         files["stdout"], files["stderr"] = self.open_outputs()
-        job = {"token": self.token, "folder": self.folder, "env": self.env, "files": [*files]}
-        job["texts"] = [(name, len(text)) for name, text in short.items()]
-        return kernel.tell(job, short.values(), files.values())
+        cell = {"token": self.token, "folder": self.folder, "env": self.env, "files": [*files]}
+        cell["texts"] = [(name, len(text)) for name, text in short.items()]
+        return kernel.tell(cell, short.values(), files.values())
 
     def fork(self, code):
         """bash or node, in a process of its own."""

@@ -114,15 +114,15 @@ class Kernel:
             except Exception:
                 pass  # The user's own import says what is wrong with it.
 
-    def run(self, job, fds):
-        self.token = job["token"]
-        files, texts = dict(zip(job["files"], fds)), dict(job["texts"])
+    def run(self, cell, fds):
+        self.token = cell["token"]
+        files, texts = dict(zip(cell["files"], fds)), dict(cell["texts"])
         self.take_stdio(files)
         texts.update({name: read_all(fd) for name, fd in files.items()})
         source, event = texts["code"].decode(), texts.get("event")
-        before = {name: os.environ.get(name) for name in job["env"]}
+        before = {name: os.environ.get(name) for name in cell["env"]}
         peak_before = children_peak()
-        code = self.enter(job["folder"], job["env"]) or self.guarded(source, event)
+        code = self.enter(cell["folder"], cell["env"]) or self.guarded(source, event)
         if os.getpid() != self.pid:
             self.flush()
             os._exit(code)  # A child that the cell forked came back here: it is not the kernel.

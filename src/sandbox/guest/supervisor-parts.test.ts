@@ -70,8 +70,8 @@ null = os.open(os.devnull, os.O_RDWR)
 def tell(message, text=b"", fds=()):
     socket.send_fds(ours, [json.dumps(message).encode() + b"\\0" + text], fds)
 def cell(token, code):
-    job = {"token": token, "folder": "/", "env": {}, "files": ["stdout", "stderr"], "texts": [["code", len(code)]]}
-    tell(job, code, [null, null])
+    message = {"token": token, "folder": "/", "env": {}, "files": ["stdout", "stderr"], "texts": [["code", len(code)]]}
+    tell(message, code, [null, null])
 cell(1, b"while True: pass")
 tell({"modules": ["fractions"]})
 tell({"interrupt": 1})

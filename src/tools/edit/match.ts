@@ -13,7 +13,7 @@ export type Plan =
 
 export type Wish = { readonly old: string; readonly new: string; readonly isForAll: boolean };
 
-/** Places of one text in a file; with more of them it is a job for code. */
+/** Places of one text in a file; with more of them it is work for code. */
 export const placesMax = 100_000;
 /** In longer texts only line ends are forgiven: a copy of them would hold up everybody else. */
 const foldedCharactersMax = 200_000;
