@@ -133,9 +133,10 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
   const { history, conversation } = run;
   const { model, slot, reason } = choice;
   const at = parts.clock.now();
-  const isRetry = turn.isStepOpen;
+  // Then this is a further attempt at it.
+  const { isStepOpen } = turn;
   const tokens = tokenStatus(history, windowOf(history, model), parts.limits.window);
-  const reminder = isRetry
+  const reminder = isStepOpen
     ? undefined
     : reminderFor(history, {
         ...{ at, tokens, memories, news, budget: budgetLines(history, parts) },
@@ -146,7 +147,11 @@ function beginStep(run: Run, parts: Parts, { turn, choice, isFinal, memories, ne
     isFinal && endsInCircle(history) === undefined
       ? []
       : history.queue.filter((message) => message.mode === "steer").map((message) => message.id);
-  const place = { turn: turn.turn, step: isRetry ? turn.step : turn.step + 1, attempt: isRetry ? turn.attempt + 1 : 1 };
+  const place = {
+    turn: turn.turn,
+    step: isStepOpen ? turn.step : turn.step + 1,
+    attempt: isStepOpen ? turn.attempt + 1 : 1,
+  };
   const started: EventBody<"step.started"> & { type: "step.started" } = {
     type: "step.started",
     ...place,

@@ -4,8 +4,8 @@ import type { Profile } from "./profile.ts";
 
 /**
  * The port before every wire format (decision 0044). A call is prepared first, so that the loop can record what it is about
- * to send before it leaves; then sent once. Failure is a value in the answer, never a throw. No retries here: the loop owns
- * them.
+ * to send before it leaves; then sent once. Failure is a value in the answer, never a throw. Further attempts are made by the
+ * loop.
  */
 export interface ModelProvider {
   prepare(request: ModelRequest): PreparedCall;

@@ -16,7 +16,7 @@ export interface Console {
   answer(text: string): void;
   /** A whole line of an answer to a command. */
   say(line: string): void;
-  /** A whole line about what happens: tools, retries, connection. */
+  /** A whole line about what happens: tools, attempts, connection. */
   note(line: string): void;
   /** A passing line at the bottom, in place of the one before; whatever else is printed takes it away. Not in a pipe. */
   status(line: string | undefined): void;
