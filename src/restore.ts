@@ -79,31 +79,31 @@ async function whileOwned(wanted: Owned): Promise<Result<Restored, Failure>> {
     await mkdir(draft, { mode: 0o700 });
     const read = await unpack(wanted, draft);
     if (!read.ok) return read;
-    const exchanged = await putInPlace(draft, wanted, held?.value);
-    if (!exchanged.ok) return exchanged;
+    const swapped = await putInPlace(draft, wanted, held?.value);
+    if (!swapped.ok) return swapped;
     // The directory may be as new as what is in it.
     for (const folder of new Set([dataDir, filesDir, dirname(sessionDbPath)]))
       if (existsSync(folder)) syncNamesOf(folder);
     await removeDrafts(filesDir).catch(codeOf);
     const { head, end } = read.value;
     const { conversations, files } = end;
-    return ok({ conversations, files, at: head.at, agentyard: head.agentyard, ...exchanged.value });
+    return ok({ conversations, files, at: head.at, agentyard: head.agentyard, ...swapped.value });
   } finally {
     await rm(draft, { recursive: true, force: true });
     await held?.value.close();
   }
 }
 
-/** With a database server the files are exchanged when only its commit is missing: what was unpacked counts as a whole, or not. */
+/** With a database server the files are swapped when only its commit is missing: what was unpacked counts as a whole, or not. */
 async function putInPlace(
   draft: string,
   wanted: Owned,
   database: EmptyDatabase | undefined,
 ): Promise<Result<Kept, Failure>> {
-  if (database === undefined) return exchange(draft, wanted);
+  if (database === undefined) return swap(draft, wanted);
   let kept: Result<Kept, Failure> = ok({ keptAt: undefined });
   const brought = await database.bringIn(join(draft, databaseName), async () => {
-    kept = await exchange(draft, wanted);
+    kept = await swap(draft, wanted);
     return kept.ok ? ok(undefined) : kept;
   });
   return brought.ok ? kept : brought;
@@ -149,7 +149,7 @@ type Moved = { readonly from: string; readonly to: string };
 type Kept = Pick<Restored, "keptAt" | "filesKeptAt">;
 
 /** The new in the place of the old; where that fails, the old is back in its place, or it is said where it lies. */
-async function exchange(draft: string, wanted: Owned): Promise<Result<Kept, Failure>> {
+async function swap(draft: string, wanted: Owned): Promise<Result<Kept, Failure>> {
   const moved: Moved[] = [];
   const kept = new Map<string, string>();
   try {

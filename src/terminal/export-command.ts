@@ -13,7 +13,7 @@ import { unquoted } from "./unquoted.ts";
 /** `/export [-f] [FILE]`: what was said here as Markdown in a file of this machine; `.jsonl`: all events, one a line. */
 export async function exportConversation(chat: Chat, argument: string): Promise<undefined> {
   const { client, console, current, place, words } = chat;
-  const { transcript: texts } = words.terminal.commands;
+  const { export: texts } = words.terminal.commands;
   const [, forced, given = ""] = /^(-f(?:\s+|$))?(.*)$/s.exec(argument) ?? [];
   const name = unquoted(given.trim());
   if (name.startsWith("-") || name.endsWith("/")) return void console.say(texts.how());
@@ -36,7 +36,7 @@ export async function exportConversation(chat: Chat, argument: string): Promise<
 type About = { readonly id: string; readonly title: string; readonly at: number };
 
 function markdown(events: readonly LogEvent[], { id, title, at }: About, { terminal }: Words): string {
-  const { transcript: texts } = terminal.commands;
+  const { export: texts } = terminal.commands;
   const names = new Map<string, string>();
   const parts: { readonly seq: number; readonly text: string }[] = [];
   for (const event of standing(events)) {

@@ -16,7 +16,7 @@ export const enChatCommands = {
     made: (p: { id: string; from: string }) => `✓ Branch ${p.id} of ${p.from}; /load ${p.from} goes back.`,
     leftOut: (p: { files: string }) => `! These files could not be copied: ${p.files}`,
   },
-  transcript: {
+  export: {
     nothing: () => "✗ There is nothing to export yet.",
     how: () => "✗ Use /export [-f] [FILE]: Markdown, or the events if FILE ends with .jsonl.",
     exists: (p: { path: string }) => `✗ ${p.path} is there already; /export -f replaces it.`,

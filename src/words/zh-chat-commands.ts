@@ -16,7 +16,7 @@ export const zhChatCommands: ChatCommandWords = {
     made: (p) => `✓ ${p.from} 的分支：${p.id}；/load ${p.from} 返回原来的对话。`,
     leftOut: (p) => `! 这些文件没能复制：${p.files}`,
   },
-  transcript: {
+  export: {
     nothing: () => "✗ 还没有可以导出的内容。",
     how: () => "✗ 用法：/export [-f] [FILE]：导出 Markdown；FILE 以 .jsonl 结尾则导出事件。",
     exists: (p) => `✗ ${p.path} 已存在；/export -f 会替换它。`,
