@@ -21,7 +21,7 @@ import type { PackagesOptions } from "./packages.ts";
 import type { ExecutionEvent, Guest } from "./provider.ts";
 import type { NetworkSettings, PackagesFailure, PackagesWanted, Session } from "./sandbox.ts";
 
-type Host = Omit<PackagesOptions, "sessions" | "activities" | "words">;
+type Parts = Omit<PackagesOptions, "sessions" | "activities" | "words">;
 
 type Order = {
   readonly owner: OwnerId;
@@ -44,13 +44,13 @@ const refusalsShownMax = 3;
 const inside = "/workspace/packages";
 
 /** Into a folder of its own, by a guest that sees nothing but that folder and reaches the index. */
-export async function installInGuest(host: Host, order: Order): Promise<Installed> {
-  const { folders, logger } = host;
+export async function installInGuest(parts: Parts, order: Order): Promise<Installed> {
+  const { folders, logger } = parts;
   const { owner } = order;
   assert(folders !== undefined, "packages are installed where they can be kept");
   try {
     const begun = await folders.begin(owner);
-    const installed = await inGuest(host, order, begun.folder);
+    const installed = await inGuest(parts, order, begun.folder);
     await (installed.ok ? folders.makeCurrent(owner, begun.name) : folders.drop(owner, begun.name));
     return installed;
   } catch (error) {
@@ -61,10 +61,10 @@ export async function installInGuest(host: Host, order: Order): Promise<Installe
   }
 }
 
-async function inGuest(host: Host, order: Order, folder: string): Promise<Installed> {
-  const { provider, network, rules, ids, logger } = host;
+async function inGuest(parts: Parts, order: Order, folder: string): Promise<Installed> {
+  const { provider, network, rules, ids, logger } = parts;
   const { owner, session, packages, wanted, signal } = order;
-  await host.reaped;
+  await parts.reaped;
   if (signal.aborted) return failed("cancelled");
   const id = ids.hex(16);
   const refusals = new Set<string>();
@@ -78,18 +78,18 @@ async function inGuest(host: Host, order: Order, folder: string): Promise<Instal
   if (!opened.ok) {
     const { why, said } = opened.failure;
     logger.warn("a sandbox for packages could not be started", { guest: id, why, said });
-    return startRefusal(host, opened.failure);
+    return startRefusal(parts, opened.failure);
   }
   const guest = opened.value;
-  const watch = watchRoom(host, folder, () => void guest.close("disk_full"));
+  const watch = watchRoom(parts, folder, () => void guest.close("disk_full"));
   try {
-    const until = host.clock.monotonic() + wanted.timeoutMs;
+    const until = parts.clock.monotonic() + wanted.timeoutMs;
     const all: InstalledPackage[] = [];
     for (const manager of ["pip", "npm"] as const) {
       const own = packages.filter((one) => one.manager === manager);
-      const timeoutMs = Math.max(until - host.clock.monotonic(), 1);
+      const timeoutMs = Math.max(until - parts.clock.monotonic(), 1);
       const done =
-        own.length === 0 ? ok([]) : await installOne(host, { ...order, guest, manager, own, timeoutMs, refusals });
+        own.length === 0 ? ok([]) : await installOne(parts, { ...order, guest, manager, own, timeoutMs, refusals });
       if (!done.ok) return watch.isOver() ? failed("room") : done;
       all.push(...done.value);
     }
@@ -112,7 +112,7 @@ function failed(why: "cancelled" | "room" | "lost" | "index" | "time", said = ""
   return failure("packages_failed", { why, said });
 }
 
-function watchRoom({ clock, logger }: Host, folder: string, onOver: () => void) {
+function watchRoom({ clock, logger }: Parts, folder: string, onOver: () => void) {
   let [isTooMuch, isStopped, stopTimer] = [false, false, () => {}];
   const look = async () => {
     isTooMuch = await isOver(folder, room);
@@ -141,19 +141,19 @@ type One = Order & {
   readonly refusals: ReadonlySet<string>;
 };
 
-async function installOne(host: Host, one: One): Promise<Installed> {
+async function installOne(parts: Parts, one: One): Promise<Installed> {
   const { manager, own, wanted, timeoutMs } = one;
-  const url = manager === "pip" ? host.rules.packageIndex : host.rules.npmRegistry;
+  const url = manager === "pip" ? parts.rules.packageIndex : parts.rules.npmRegistry;
   // It was there when this began; settings may change.
   if (url === undefined) return failed("cancelled");
   const program = packageProgram(manager, { packages: own, url, allowsConflicts: wanted.allowsConflicts });
-  const ran = await run(host, one, { code: program.install, program, timeoutMs });
+  const ran = await run(parts, one, { code: program.install, program, timeoutMs });
   if (ran.how === "cancelled") return failed("cancelled");
   if (ran.how === "timeout") return failed("time");
   if (ran.how !== "done") return failed("lost");
   if (ran.code === noInstaller) return failure("installer_missing", { manager });
   if (ran.code !== 0) return failed("index", [ran.said, ...one.refusals].join("\n"));
-  const listed = await run(host, one, { code: program.list, program, timeoutMs: listMsMax });
+  const listed = await run(parts, one, { code: program.list, program, timeoutMs: listMsMax });
   const installed = program.parse(listed.output);
   return installed === undefined ? failed("lost") : ok(installed);
 }
@@ -162,7 +162,7 @@ type Exited = Extract<ExecutionEvent, { kind: "exited" }>;
 type Ran = Pick<Exited, "code"> & { readonly how: Exited["how"]; readonly said: string; readonly output: string };
 
 async function run(
-  { ids }: Host,
+  { ids }: Parts,
   { guest, signal }: One,
   { code, program, timeoutMs }: { code: string; program: PackageProgram; timeoutMs: number },
 ): Promise<Ran> {

@@ -21,18 +21,18 @@ export interface LiveOutput {
 
 /** What is kept of each stream that is shortened. */
 const shortBytesMax = 512 * 1024;
-/** How often the streams may take turns; after that each is told for itself. */
-const turnsMax = 50_000;
-const turnBytes = 64;
+/** How often the streams may change; after that each is told for itself. */
+const stretchesMax = 50_000;
+const stretchBytes = 64;
 
 /** A stretch of one stream up to this byte, before the other one had its say. */
-type Turn = { readonly stream: Stream; to: number };
+type Stretch = { readonly stream: Stream; to: number };
 
 export function createLiveOutput(): LiveOutput {
   const streams = { stdout: createCollected(), stderr: createCollected() };
   const told = { stdout: 0, stderr: 0 };
-  let turns: Turn[] = [];
-  /** The last turn may still grow. */
+  let stretches: Stretch[] = [];
+  /** The last stretch may still grow. */
   let isInOrder = true;
   let isEnded = false;
   let waiting: (() => void)[] = [];
@@ -46,11 +46,11 @@ export function createLiveOutput(): LiveOutput {
     const to = streams[stream].whole();
     if (to === told[stream]) return;
     told[stream] = to;
-    const last = turns.at(-1);
-    if (isInOrder && last?.stream !== stream) isInOrder = turns.length < turnsMax;
+    const last = stretches.at(-1);
+    if (isInOrder && last?.stream !== stream) isInOrder = stretches.length < stretchesMax;
     if (!isInOrder) return;
     if (last?.stream === stream) last.to = to;
-    else turns.push({ stream, to });
+    else stretches.push({ stream, to });
   }
 
   return {
@@ -71,24 +71,24 @@ export function createLiveOutput(): LiveOutput {
     async *read(after = { stdout: 0, stderr: 0 }) {
       const at = { ...after };
       for (let next = 0; ; ) {
-        const turn = turns[next];
-        const stream = turn?.stream ?? (at.stdout < told.stdout ? "stdout" : "stderr");
-        const to = turn?.to ?? told[stream];
+        const stretch = stretches[next];
+        const stream = stretch?.stream ?? (at.stdout < told.stdout ? "stdout" : "stderr");
+        const to = stretch?.to ?? told[stream];
         if (at[stream] < to) {
           const { text, cutBytes, to: reached } = streams[stream].piece(at[stream], to);
           at[stream] = reached;
           yield { stream, text, cutBytes, at: { ...at } };
-        } else if (next < turns.length - (isInOrder ? 1 : 0)) next += 1;
+        } else if (next < stretches.length - (isInOrder ? 1 : 0)) next += 1;
         else if (isEnded) break;
         else await new Promise<void>((go) => waiting.push(go));
       }
       yield* beyond(streams, at);
     },
-    keptBytes: () => streams.stdout.keptBytes() + streams.stderr.keptBytes() + turns.length * turnBytes,
+    keptBytes: () => streams.stdout.keptBytes() + streams.stderr.keptBytes() + stretches.length * stretchBytes,
     shorten() {
       for (const stream of names) streams[stream].shorten(shortBytesMax);
-      if (turns.length * turnBytes <= shortBytesMax) return;
-      turns = [];
+      if (stretches.length * stretchBytes <= shortBytesMax) return;
+      stretches = [];
       isInOrder = false;
     },
   };

@@ -5,15 +5,15 @@ import type { FileFailure, Workspace } from "../workspace/workspace.ts";
 import type { GuestFailure, GuestOrder, GuestsOptions } from "./guests.ts";
 import type { Guest, GuestWanted, Lack, SandboxFault } from "./provider.ts";
 
-type Host = Pick<GuestsOptions, "provider" | "ids" | "logger" | "settings" | "network" | "folderOf" | "onMounted">;
+type Parts = Pick<GuestsOptions, "provider" | "ids" | "logger" | "settings" | "network" | "folderOf" | "onMounted">;
 
 /** Starts a guest that sees the workspace of a place and nothing else; what went wrong on the host stays in the log. */
-export async function openGuest(host: Host, order: GuestOrder): Promise<Result<Guest, GuestFailure>> {
+export async function openGuest(parts: Parts, order: GuestOrder): Promise<Result<Guest, GuestFailure>> {
   try {
-    return await open(host, order);
+    return await open(parts, order);
   } catch (error) {
     // Whoever waits for this guest must not wait for ever because of a mistake of ours, nor all others with them.
-    host.logger.error("a sandbox could not be started", { error });
+    parts.logger.error("a sandbox could not be started", { error });
     return failure("sandbox_start_failed", { why: "broke_down" });
   }
 }
@@ -21,8 +21,8 @@ export async function openGuest(host: Host, order: GuestOrder): Promise<Result<G
 /** A folder is put in its place once. */
 const triesMax = 2;
 
-async function open(host: Host, order: GuestOrder, tries = triesMax): Promise<Result<Guest, GuestFailure>> {
-  const { provider, ids, logger } = host;
+async function open(parts: Parts, order: GuestOrder, tries = triesMax): Promise<Result<Guest, GuestFailure>> {
+  const { provider, ids, logger } = parts;
   const mounted = order.place.workspace === undefined ? ok(nothing) : await mountOf(order.place.workspace);
   if (!mounted.ok) return mounted;
   const { release, ...mount } = mounted.value;
@@ -30,7 +30,7 @@ async function open(host: Host, order: GuestOrder, tries = triesMax): Promise<Re
   const id = ids.hex(16);
   const { owner } = order.place;
   const start = async () => {
-    const ways = { network: host.network.wayOut(owner), packages: await host.folderOf(owner) };
+    const ways = { network: parts.network.wayOut(owner), packages: await parts.folderOf(owner) };
     return provider.open({ id, ...mount, ...ways, limits, env, near: owner });
   };
   const opened = await start().catch((error) => {
@@ -38,17 +38,17 @@ async function open(host: Host, order: GuestOrder, tries = triesMax): Promise<Re
     throw error;
   });
   if (opened.ok) {
-    if (mount.workspace !== undefined) host.onMounted?.(owner, true);
+    if (mount.workspace !== undefined) parts.onMounted?.(owner, true);
     void opened.value.ended.then(release);
     return opened;
   }
   release();
   // Something was written to the task in this moment, and its folder is in another place by now: there it is found.
-  if (tries > 1 && (await hasMoved(order.place.workspace, mount))) return open(host, order, tries - 1);
+  if (tries > 1 && (await hasMoved(order.place.workspace, mount))) return open(parts, order, tries - 1);
   const { why, said } = opened.failure;
-  if (why === "wrong_workspace") host.onMounted?.(owner, false);
+  if (why === "wrong_workspace") parts.onMounted?.(owner, false);
   logger.warn("a sandbox could not be started", { guest: id, why, said });
-  return startRefusal(host, opened.failure);
+  return startRefusal(parts, opened.failure);
 }
 
 type Mount = Pick<GuestWanted, "workspace" | "uid">;
@@ -85,7 +85,7 @@ export function fileRefusal(fault: FileFailure): { readonly ok: false; readonly 
 
 /** Why a guest did not start. */
 export async function startRefusal(
-  { provider }: Pick<Host, "provider">,
+  { provider }: Pick<Parts, "provider">,
   { why }: SandboxFault,
 ): Promise<{
   readonly ok: false;

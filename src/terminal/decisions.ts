@@ -45,7 +45,7 @@ type Verdict = {
 type Asked = { readonly equal: number; readonly draft: string | undefined };
 type Always = { readonly option: number; readonly scope: RuleScope };
 /** Undefined: ask again. */
-type Step = DecisionEnd | Verdict | undefined;
+type Outcome = DecisionEnd | Verdict | undefined;
 
 /** Puts one open decision to the person and sends what they say. */
 export async function askDecision(decision: Decision, parts: DecisionParts): Promise<DecisionEnd> {
@@ -56,18 +56,18 @@ export async function askDecision(decision: Decision, parts: DecisionParts): Pro
   /** What was typed in place of the arguments and did not fit. */
   let draft: string | undefined;
   for (;;) {
-    const step = await ask(decision, { equal: equal.length, draft }, parts);
+    const outcome = await ask(decision, { equal: equal.length, draft }, parts);
     const known = equal.length;
     equal = equalTo(decision, parts);
     if (equal.length > known) parts.console.note(`  ${parts.words.terminal.decision.equal({ count: equal.length })}`);
-    if (step === undefined) continue;
-    if (!isVerdict(step)) {
-      if (step === "later") parts.console.note(parts.style.dim(laterWords(decision, parts)));
-      return step;
+    if (outcome === undefined) continue;
+    if (!isVerdict(outcome)) {
+      if (outcome === "later") parts.console.note(parts.style.dim(laterWords(decision, parts)));
+      return outcome;
     }
-    const failure = await send(decision, step, equal, parts);
+    const failure = await send(decision, outcome, equal, parts);
     if (failure === undefined) return "made";
-    draft = step.typed;
+    draft = outcome.typed;
     parts.console.note(parts.style.bad(`✗ ${notTaken(failure, parts.words)}`));
     if (failure.code.startsWith("decision_") || failure.code === "conversation_not_found") return "gone";
   }
@@ -93,7 +93,7 @@ function laterWords({ conversation }: Decision, { others, words }: DecisionParts
   return words.terminal.decision.later({ count: Math.max(1, open.length) });
 }
 
-async function askApproval(decision: Decision, { equal, draft }: Asked, parts: DecisionParts): Promise<Step> {
+async function askApproval(decision: Decision, { equal, draft }: Asked, parts: DecisionParts): Promise<Outcome> {
   const { decision: texts } = parts.words.terminal;
   const offersRule = (decision.always ?? []).length > 0;
   if (!parts.console.isInteractive) return approvalLine(decision, equal, parts);
@@ -125,7 +125,7 @@ async function askApproval(decision: Decision, { equal, draft }: Asked, parts: D
   }
 }
 
-async function reject(parts: DecisionParts, more: { readonly equal?: true }): Promise<Step> {
+async function reject(parts: DecisionParts, more: { readonly equal?: true }): Promise<Outcome> {
   const said = await read({ prompt: parts.words.terminal.decision.rejectReason(), want: "line" }, parts);
   return said.kind === "line" ? rejected(said.text, more) : back(said, parts);
 }
@@ -137,7 +137,7 @@ function rejected(reason: string, more: { readonly equal?: true }): Verdict {
 }
 
 /** A command of one line is edited as it is; everything else as the JSON that the tool takes. */
-async function edit(decision: Decision, draft: string | undefined, parts: DecisionParts): Promise<Step> {
+async function edit(decision: Decision, draft: string | undefined, parts: DecisionParts): Promise<Outcome> {
   const { decision: texts } = parts.words.terminal;
   const { code } = codeIn(decision.tool, decision.arguments ?? "") ?? {};
   const isCommand = code !== undefined && !code.includes("\n") && code === safeText(code);
@@ -158,7 +158,7 @@ function withCode({ tool, arguments: written = "{}" }: Decision, code: string): 
 }
 
 /** Shows the exact rules and where each would count; the person takes one by its number. */
-async function allowAlways(decision: Decision, parts: DecisionParts): Promise<Step> {
+async function allowAlways(decision: Decision, parts: DecisionParts): Promise<Outcome> {
   const offers = offersOf(decision);
   showOffers(decision, offers, parts);
   const keys = offers.map((_, index) => String(index + 1));
@@ -194,7 +194,7 @@ function ruleWords({ always = [], conversation }: Decision, { option, scope }: A
 }
 
 /** The same in lines: `y`, `n REASON`, `e ARGUMENTS`, `a`, `a 2`, `s`, `x REASON`, `v`; and `l` for somebody who can come back. */
-async function approvalLine(decision: Decision, equal: number, parts: DecisionParts): Promise<Step> {
+async function approvalLine(decision: Decision, equal: number, parts: DecisionParts): Promise<Outcome> {
   const { console, words } = parts;
   const { decision: texts } = words.terminal;
   const offersRule = (decision.always ?? []).length > 0;
@@ -215,7 +215,7 @@ async function approvalLine(decision: Decision, equal: number, parts: DecisionPa
 }
 
 /** With the numbers of the list that `a` alone prints. */
-function alwaysLine(decision: Decision, rest: string, parts: DecisionParts): Step {
+function alwaysLine(decision: Decision, rest: string, parts: DecisionParts): Outcome {
   const offers = offersOf(decision);
   const always = /^\d+$/.test(rest) ? offers[Number(rest) - 1] : undefined;
   if (always !== undefined) return { verdict: "approve", always };
@@ -226,7 +226,7 @@ function alwaysLine(decision: Decision, rest: string, parts: DecisionParts): Ste
   return undefined;
 }
 
-async function askQuestion(decision: Decision, _asked: Asked, parts: DecisionParts): Promise<Step> {
+async function askQuestion(decision: Decision, _asked: Asked, parts: DecisionParts): Promise<Outcome> {
   const { console, words } = parts;
   if (decision.fields !== undefined && decision.fields.length > 0) return askForm(decision.fields, parts);
   const input = await read({ prompt: words.terminal.decision.answer(), want: "line" }, parts);
@@ -239,7 +239,7 @@ async function askQuestion(decision: Decision, _asked: Asked, parts: DecisionPar
   return { verdict: "answer", answer };
 }
 
-async function askForm(fields: readonly FormField[], parts: DecisionParts): Promise<Step> {
+async function askForm(fields: readonly FormField[], parts: DecisionParts): Promise<Outcome> {
   const asked = await askFields<Input>(fields, parts.words, async (prompt) => {
     const input = await read({ prompt, want: "line" }, parts);
     return input.kind === "line" ? input : { other: input };
@@ -256,7 +256,7 @@ async function read(options: ReadOptions, { console, isOpen }: DecisionParts, ha
 }
 
 /** Something else than an answer. Esc leaves the decision open. */
-function aside(input: Input, { console }: DecisionParts): Step {
+function aside(input: Input, { console }: DecisionParts): Outcome {
   if (input.kind === "stop") return "later";
   if (input.kind === "woken") return "gone";
   if (input.kind === "end" || input.kind === "line") return input;
@@ -267,7 +267,7 @@ function aside(input: Input, { console }: DecisionParts): Step {
 }
 
 /** The same one question further in: Esc goes back to the choice. */
-function back(input: Input, parts: DecisionParts): Step {
+function back(input: Input, parts: DecisionParts): Outcome {
   if (input.kind !== "stop") return aside(input, parts);
   parts.console.clear();
   return undefined;
@@ -312,8 +312,8 @@ function doneWords(decision: Decision, { verdict, always }: Verdict, place: Rule
   }
 }
 
-function isVerdict(step: DecisionEnd | Verdict): step is Verdict {
-  return typeof step === "object" && "verdict" in step;
+function isVerdict(outcome: DecisionEnd | Verdict): outcome is Verdict {
+  return typeof outcome === "object" && "verdict" in outcome;
 }
 
 /** Arguments as they can be edited in one line; line breaks inside strings are escapes already. */

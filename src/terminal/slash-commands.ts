@@ -32,8 +32,8 @@ import { tools } from "./tools-command.ts";
 import { tour } from "./tour.ts";
 
 /** Answers an exit code when the chat is to end. `line` is all that was typed. */
-type Run = (chat: Chat, argument: string, line: TypedLine) => Promise<number | undefined>;
-type SlashCommand = { readonly form: string; readonly words?: readonly string[]; readonly run: Run };
+type RunCommand = (chat: Chat, argument: string, line: TypedLine) => Promise<number | undefined>;
+type SlashCommand = { readonly form: string; readonly words?: readonly string[]; readonly run: RunCommand };
 
 const commands = {
   help: { form: "", run: showHelp },

@@ -231,14 +231,14 @@ function checkExpected({ path }: Visit, { expected }: Changing, present: FileSta
   throw new Refused(makeFailure("conflict", { path: shownPath(path) }));
 }
 
-type Step = {
+type States = {
   readonly present: Present | undefined;
   readonly before: FileState | undefined;
   readonly after: FileState | undefined;
 };
 
 /** Keeps what is there and notes what will be; the last moment at which somebody can still stop it. */
-async function prepare(visit: Visit, options: Changing, { present, before, after }: Step): Promise<FileChange> {
+async function prepare(visit: Visit, options: Changing, { present, before, after }: States): Promise<FileChange> {
   const kept = keptOf(visit);
   const lost = options.keeps ? await keepBefore(visit, kept, present, before) : undefined;
   const change: FileChange = { path: visit.names.join("/"), before, after, lost };

@@ -20,7 +20,7 @@ export function seccompProgram(architecture: Architecture): Buffer {
     // A call of another architecture (`int 0x80` on x64) has other numbers: the tree below would misread it.
     ...whenEqual(auditNumbers[architecture], [], [answer(killProcess)]),
     load(offsets.number),
-    ...tree(runsOf(verdicts(architecture))),
+    ...tree(stretchesOf(verdicts(architecture))),
   ];
   return Buffer.concat(program.map(encode));
 }
@@ -64,20 +64,20 @@ function verdicts(architecture: Architecture): Verdict[] {
   return [...table, noSuchCall];
 }
 
-type Run = { readonly first: number; readonly verdict: Verdict };
+type Stretch = { readonly first: number; readonly verdict: Verdict };
 
-function runsOf(table: readonly Verdict[]): Run[] {
+function stretchesOf(table: readonly Verdict[]): Stretch[] {
   return table.flatMap((verdict, first) => (first > 0 && table[first - 1] === verdict ? [] : [{ first, verdict }]));
 }
 
 /** Balanced: some seven comparisons for any number. */
-function tree(runs: readonly Run[]): Instruction[] {
-  const middle = runs.length >> 1;
-  const [run] = runs;
-  const right = runs[middle];
-  assert(run !== undefined && right !== undefined, "a tree has a run");
-  if (runs.length === 1) return judgement(run.verdict);
-  return branch(jump.atLeast, right.first, tree(runs.slice(middle)), tree(runs.slice(0, middle)));
+function tree(stretches: readonly Stretch[]): Instruction[] {
+  const middle = stretches.length >> 1;
+  const [stretch] = stretches;
+  const right = stretches[middle];
+  assert(stretch !== undefined && right !== undefined, "a tree has a stretch");
+  if (stretches.length === 1) return judgement(stretch.verdict);
+  return branch(jump.atLeast, right.first, tree(stretches.slice(middle)), tree(stretches.slice(0, middle)));
 }
 
 function judgement(verdict: Verdict): Instruction[] {

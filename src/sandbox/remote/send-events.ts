@@ -3,7 +3,7 @@ import type { ExecutionEvent } from "../provider.ts";
 import type { Channel } from "./channel.ts";
 import type { HostMessage } from "./wire.ts";
 
-type Run = {
+type Told = {
   readonly id: string;
   readonly events: AsyncIterable<ExecutionEvent>;
   /** Of the guest. */
@@ -11,7 +11,7 @@ type Run = {
 };
 
 /** What an execution tells, to the caller, as fast as that one reads. */
-export async function sendEvents(channel: Channel<HostMessage>, { id, events, isOpen }: Run): Promise<void> {
+export async function sendEvents(channel: Channel<HostMessage>, { id, events, isOpen }: Told): Promise<void> {
   for await (const event of events) {
     sendEvent(channel, id, event, isOpen());
     await channel.drained();
