@@ -89,11 +89,11 @@ export const zhConfig: ConfigWords = {
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
   opensWeb: (name, userFile) => [
-    `${name} 会让这个文件夹决定工具访问谁、谁能得到你的密钥`,
+    `${name} 会让这个文件夹决定工具访问谁、谁能得到您的密钥`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
   opensData: (name, userFile) => [
-    `${name} 会让这个文件夹决定你的所有内容保存在哪里、那里事先有什么`,
+    `${name} 会让这个文件夹决定您的所有内容保存在哪里、那里事先有什么`,
     `请把它写进 ${userFile}，或者用 AGENTYARD_CONFIG 指定这个文件夹`,
   ],
   opensServer: (name, userFile) => [

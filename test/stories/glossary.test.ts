@@ -144,13 +144,13 @@ test("what a person says to a call has one name on every screen: approve and rej
   );
 });
 
-test("in Chinese each word has one meaning, too: 会话 is the sandbox's alone, 回合 is no 轮, 服务器 no 服务, 管理员 no 运维人员, 收件箱 no 待办 [P4]", () => {
+test("in Chinese each word has one meaning, too: 会话 is the sandbox's alone, 回合 is no 轮, 服务器 no 服务, 管理员 no 运维人员, 收件箱 no 待办, 您 no 你 [P4]", () => {
   const files = globSync("{*.zh-CN.md,docs/**/*.zh-CN.md,{src,web/src}/words/zh*.ts,config/*.yaml}", { cwd: root });
   const found = files.flatMap((file) =>
     read(file)
       .split("\n")
       .filter((line) =>
-        /(?<!沙箱)会话|确认项|这次处理|单次处理|[一各上这每] ?轮|第 .{1,12} 轮|请(联系)?管理员|管理员可以|取回(?!结果)|上传任务|\/undo.*撤回|撤回[^。]*(回合|规则|密钥)(?!开始)|撤销.*(规则|密钥|再次询问)|代理(?:继续|正在|询问)|助手|(?<!个)待办(?!清单)|服务进程|(?:[个台本]|其他|所有|结束|启动|运行)服务(?!器|商|地址)/.test(
+        /(?<!沙箱)会话|确认项|这次处理|单次处理|[一各上这每] ?轮|第 .{1,12} 轮|请(联系)?管理员|管理员可以|取回(?!结果)|上传任务|\/undo.*撤回|撤回[^。]*(回合|规则|密钥)(?!开始)|撤销.*(规则|密钥|再次询问)|代理(?:继续|正在|询问)|助手|(?<!个)待办(?!清单)|你(?!好)|服务进程|(?:[个台本]|其他|所有|结束|启动|运行)服务(?!器|商|地址)/.test(
           line,
         ),
       )
