@@ -54,9 +54,11 @@ test("a real process on PostgreSQL, killed after a few kinds of writes (after ev
         ...{ ...place, data: folders[index] ?? "", database: server.newPlace() },
       }));
       const { signal, told } = await runChild(order);
-      assert.equal(signal, "SIGKILL");
+      const isReached = order.map(({ data }) => told.some(({ yard, last }) => yard === data && last !== undefined));
+      // Where no place was reached, there is nothing to kill: it is looked for again.
+      assert.equal(signal, isReached.includes(true) ? "SIGKILL" : null);
       await inLanes(chosen, (place, index) => goOn(place, order[index] ?? assert.fail(), told));
-      return order.map(({ data }) => told.some(({ yard, last }) => yard === data && last !== undefined));
+      return isReached;
     });
   await killAtEach(places, { run, labelOf });
   t.diagnostic(`${places.length} kills of ${writes} writes`);
