@@ -27,7 +27,7 @@ const orderCharactersMax = 300;
 const codeCharactersMax = 50_000;
 
 /** `run python: …`, `Python：…`, `运行代码：…`, a block between fences with or without such an order, `what is 6 * 7?`. */
-export function codeWish(text: string): CodeWish | undefined {
+function codeWish(text: string): CodeWish | undefined {
   if (text.length > codeCharactersMax) return undefined;
   return inFences(text) ?? afterOrder(text) ?? sumIn(text);
 }
