@@ -1,11 +1,13 @@
-import { writeFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { systemCodeOrThrow } from "../base/fault.ts";
+import { failed, ok, type Result } from "../base/result.ts";
 import type { LogEvent } from "../protocol/events.ts";
+import type { Failure } from "../protocol/failure.ts";
 import type { Words } from "../words/words.ts";
 import { type Chat, sayFailure } from "./chat-state.ts";
 import { formatBytes, formatTime, jsonLine } from "./format.ts";
 import { saidText } from "./own-words.ts";
+import { hereFault, lookHere, putHere } from "./put-here.ts";
 import { safeLine } from "./safe-text.ts";
 import { readAll } from "./said-before.ts";
 import { unquoted } from "./unquoted.ts";
@@ -26,10 +28,12 @@ export async function exportConversation(chat: Chat, argument: string): Promise<
   const file = resolve(place.folder, name === "" ? `conversation-${current.id.slice(0, 8)}.md` : name);
   const about = { ...conversation.value, at: chat.clock.now() };
   const text = file.endsWith(".jsonl") ? events.value.map(jsonLine).join("") : markdown(events.value, about, words);
-  const why = await write(file, text, { isForced: forced !== undefined });
   const path = safeLine(file, 200);
-  if (why === "EEXIST") return void console.say(texts.exists({ path }));
-  if (why !== undefined) return void console.say(texts.failed({ path, why }));
+  const there = forced === undefined ? await lookHere(chat, lstat, file) : ok(undefined);
+  if (!there.ok) return sayFailure(chat, there.failure);
+  if (there.value !== undefined) return void console.say(texts.exists({ path }));
+  const written = await write(chat, file, text);
+  if (!written.ok) return sayFailure(chat, written.failure);
   console.say(texts.written({ path, size: formatBytes(Buffer.byteLength(text), words) }));
 }
 
@@ -66,12 +70,10 @@ function standing(events: readonly LogEvent[]): readonly LogEvent[] {
   return kept;
 }
 
-/** Undefined, or the system's word for why not. */
-async function write(file: string, text: string, { isForced }: { isForced: boolean }): Promise<string | undefined> {
+async function write(chat: Chat, file: string, text: string): Promise<Result<void, Failure>> {
   try {
-    await writeFile(file, text, { flag: isForced ? "w" : "wx" });
-    return undefined;
+    return await putHere(chat, file, async (handle) => ok(await handle.writeFile(text)));
   } catch (error) {
-    return systemCodeOrThrow(error);
+    return failed(hereFault(chat, file, error));
   }
 }

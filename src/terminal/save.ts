@@ -1,7 +1,5 @@
-import type { Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
-import { systemCode, systemCodeOrThrow } from "../base/fault.ts";
+import { type FileHandle, lstat, stat } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
 import { failed, ok, type Result } from "../base/result.ts";
 import { BrokenOff, type ClientFailure } from "../client/client.ts";
 import { type Failure, makeFailure } from "../protocol/failure.ts";
@@ -9,6 +7,7 @@ import { type Chat, sayFailure } from "./chat-state.ts";
 import { formatBytes } from "./format.ts";
 import { targetsOf } from "./local-files.ts";
 import { progressOf } from "./progress.ts";
+import { hereFault, lookHere, putHere, shownHere } from "./put-here.ts";
 import { safeLine } from "./safe-text.ts";
 
 const filesMax = 10_000;
@@ -64,7 +63,7 @@ async function saveAll(chat: Chat, errand: Errand): Promise<undefined> {
   if (!found.ok) return sayFailure(chat, found.failure);
   const taken = found.value;
   const [shown, more] = [taken.slice(0, namesShownMax), taken.length - namesShownMax];
-  const paths = shown.map((target) => shownTarget(chat, target)).join(", ");
+  const paths = shown.map((target) => shownHere(chat, target)).join(", ");
   if (taken.length > 0) return void console.say(style.bad(texts.existsHere({ paths, more })));
   let [saved, bytes] = [0, 0];
   for (const copy of copies) {
@@ -73,7 +72,7 @@ async function saveAll(chat: Chat, errand: Errand): Promise<undefined> {
     if (!done.ok) sayFailure(chat, done.failure);
     else [saved, bytes] = [saved + 1, bytes + done.value];
   }
-  const [to, size] = [shownTarget(chat, root), formatBytes(bytes, words)];
+  const [to, size] = [shownHere(chat, root), formatBytes(bytes, words)];
   const line = isFolder ? texts.savedMany({ path, to, size, files: saved }) : texts.saved({ path, to, size });
   if (saved > 0) console.say(line);
   if (errand.signal.aborted) console.say(style.attention(texts.saveStopped()));
@@ -92,7 +91,7 @@ async function makePlan(chat: Chat, { path, to, conversation, signal }: Errand):
     return ok({ copies, root, isFolder: true });
   }
   if (listed.failure.code !== "not_a_folder") return listed;
-  const there = to === undefined || to.endsWith("/") ? undefined : await lookAt(chat, stat, { path, target });
+  const there = to === undefined || to.endsWith("/") ? undefined : await lookHere(chat, stat, target);
   if (there?.ok === false) return there;
   const isInto = there === undefined || there.value?.isDirectory();
   const root = isInto ? join(target, basename(path)) : target;
@@ -130,66 +129,45 @@ async function existing(
   const found: string[] = [];
   for (const copy of copies) {
     if (signal.aborted) break;
-    const there = await lookAt(chat, lstat, copy);
+    const there = await lookHere(chat, lstat, copy.target);
     if (!there.ok) return there;
     if (there.value !== undefined) found.push(copy.target);
   }
   return ok(found);
 }
 
-/** Undefined where nothing is. What cannot be looked at may well be there, and is not to be written over unasked. */
-async function lookAt(
-  chat: Chat,
-  look: (target: string) => Promise<Stats>,
-  { path, target }: Copy,
-): Promise<Result<Stats | undefined, Failure>> {
-  try {
-    return ok(await look(target));
-  } catch (error) {
-    const isMissing = systemCode(error) === "ENOENT";
-    return isMissing ? ok(undefined) : failed(faultOf(error, path, shownTarget(chat, target)));
-  }
-}
-
-/** Under a name of its own until it is complete. Answers its bytes; undefined when it was stopped. */
+/** Answers its bytes; undefined when it was stopped. */
 async function saveOne(
   chat: Chat,
   errand: Errand,
   { path, target }: Copy,
 ): Promise<Result<number, SaveFailure> | undefined> {
-  const { console, ids } = chat;
-  const part = join(dirname(target), `.${ids.uuid()}.part`);
   try {
-    await mkdir(dirname(target), { recursive: true });
-    const handle = await open(part, "wx");
-    const received = await receive(chat, errand, path, handle);
-    if (received.ok) await rename(part, target);
+    const received = await putHere(chat, target, (handle) => receive(chat, errand, path, handle));
     return received.ok || !errand.signal.aborted ? received : undefined;
   } catch (error) {
-    return error === errand.signal.reason ? undefined : failed(faultOf(error, path, shownTarget(chat, target)));
+    if (error === errand.signal.reason) return undefined;
+    // The transfer ended before its time; all else is what this machine says against it.
+    const isCut = error instanceof BrokenOff;
+    const cut = () => makeFailure("read_failed", { path: pathText(path), why: "broken_off" });
+    return failed(isCut ? cut() : hereFault(chat, target, error));
   } finally {
-    console.status(undefined);
-    await rm(part, { force: true }).catch(systemCodeOrThrow); // Where it could not even be begun.
+    chat.console.status(undefined);
   }
 }
 
-/** Closes the file in any case. */
 async function receive(
   chat: Chat,
   { conversation, signal }: Errand,
   path: string,
   handle: FileHandle,
 ): Promise<Result<number, ClientFailure>> {
-  try {
-    const download = await chat.client.download(conversation, path, { signal });
-    if (!download.ok) return download;
-    const { bytes, chunks } = download.value;
-    const onProgress = progressOf({ name: path, bytes }, chat.words.terminal.files.saving, chat);
-    await handle.writeFile(counted(chunks, onProgress));
-    return ok(bytes);
-  } finally {
-    await handle.close();
-  }
+  const download = await chat.client.download(conversation, path, { signal });
+  if (!download.ok) return download;
+  const { bytes, chunks } = download.value;
+  const onProgress = progressOf({ name: path, bytes }, chat.words.terminal.files.saving, chat);
+  await handle.writeFile(counted(chunks, onProgress));
+  return ok(bytes);
 }
 
 async function* counted(
@@ -202,24 +180,6 @@ async function* counted(
     doneBytes += chunk.length;
     onProgress?.(doneBytes);
   }
-}
-
-/** What this machine says against it, or that the transfer ended before its time. */
-function faultOf(error: unknown, path: string, shown: string): Failure {
-  if (error instanceof BrokenOff) return makeFailure("read_failed", { path: pathText(path), why: "broken_off" });
-  const code = systemCodeOrThrow(error);
-  if (code === "EACCES" || code === "EPERM") {
-    return makeFailure("permission_denied", { path: shown, folder: "", why: "system" });
-  }
-  if (code === "EISDIR" || code === "EEXIST" || code === "ENOTDIR") return makeFailure("not_a_file", { path: shown });
-  const why = code === "ENOSPC" || code === "EDQUOT" ? "full" : code === "EROFS" ? "read_only" : "io";
-  return makeFailure("write_failed", { path: shown, why });
-}
-
-/** From the folder where the terminal was started, unless it lies elsewhere. */
-function shownTarget({ place }: Chat, target: string): string {
-  const below = relative(place.folder, target);
-  return pathText(below === "" ? "." : below.startsWith("..") ? target : below);
 }
 
 function pathText(path: string): string {

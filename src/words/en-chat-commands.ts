@@ -20,7 +20,6 @@ export const enChatCommands = {
     nothing: () => "✗ There is nothing to export yet.",
     how: () => "✗ Use /export [-f] [FILE]: Markdown, or the events if FILE ends with .jsonl.",
     exists: (p: { path: string }) => `✗ ${p.path} is there already; /export -f replaces it.`,
-    failed: (p: { path: string; why: string }) => `✗ ${p.path} cannot be written: ${p.why}`,
     written: (p: { path: string; size: string }) => `✓ Written to ${p.path} (${p.size})`,
     title: (p: { title: string }) => `# ${p.title}`,
     about: (p: { id: string; at: string }) => `Conversation ${p.id}, exported ${p.at}.`,

@@ -20,7 +20,6 @@ export const zhChatCommands: ChatCommandWords = {
     nothing: () => "✗ 还没有可以导出的内容。",
     how: () => "✗ 用法：/export [-f] [FILE]：导出 Markdown；FILE 以 .jsonl 结尾则导出事件。",
     exists: (p) => `✗ ${p.path} 已存在；/export -f 会替换它。`,
-    failed: (p) => `✗ 无法写入 ${p.path}：${p.why}`,
     written: (p) => `✓ 已写入 ${p.path}（${p.size}）`,
     title: (p) => `# ${p.title}`,
     about: (p) => `对话 ${p.id}，导出于 ${p.at}。`,

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { Machine } from "../../src/terminal/terminal.ts";
@@ -55,7 +57,7 @@ test("/timeline, /branch and /export tell of the turns there were, and of none [
   assert.match(await chat.say("/export there.md"), /there\.md is there already; \/export -f replaces it\.$/);
   assert.equal(readFileSync(join(folder, "there.md"), "utf8"), "mine");
   assert.match(await chat.say("/export -f there.md"), /^✓ Written to /);
-  assert.match(await chat.say("/export nowhere/x.md"), /^✗ .*nowhere\/x\.md cannot be written: ENOENT$/);
+  assert.match(await chat.say("/export new/folder/x.md"), /^✓ Written to .*new\/folder\/x\.md \(/);
   assert.match(await chat.say("/export --what"), /^✗ Use \/export/);
   assert.match(await chat.say("/export all.jsonl"), /^✓ /);
   const events = readFileSync(join(folder, "all.jsonl"), "utf8").trimEnd().split("\n");
@@ -76,6 +78,48 @@ test("/timeline, /branch and /export tell of the turns there were, and of none [
   assert.deepEqual(
     files.items.map(({ path }) => path),
     ["outputs/note.txt"],
+  );
+  chat.leave();
+  await chat.ended;
+});
+
+const isRoot = process.geteuid?.() === 0;
+
+test("where /export cannot write it says why and what to do, and what was there before stays [U1][P4]", {
+  skip: isRoot ? false : "needs root to mount a small disk",
+}, async (t) => {
+  const folder = folderWith(t, { file: "mine", "there/": "" });
+  const small = mkdtempSync(join(tmpdir(), "small-disk-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", small]);
+  t.after(() => {
+    execFileSync("umount", ["-l", small]);
+    rmdirSync(small);
+  });
+  writeFileSync(join(small, "a.md"), "mine");
+  await using model = await modelServer([says("much ".repeat(10_000))]);
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
+  await chat.begin();
+  await chat.say("first");
+  const unchanged = "What was there before is unchanged. Free some space, then try again.";
+  for (const [option, file] of [
+    ["", join(small, "x.md")],
+    ["-f ", join(small, "a.md")],
+  ]) {
+    assert.equal(
+      await chat.say(`/export ${option}${file}`),
+      `✗ ${file} could not be written: the disk is full. ${unchanged}`,
+    );
+  }
+  assert.deepEqual([readdirSync(small), readFileSync(join(small, "a.md"), "utf8")], [["a.md"], "mine"]);
+  assert.equal(await chat.say("/export file/x.md"), "✗ file/x.md is not a file. Name a file in it.");
+  assert.equal(await chat.say("/export -f there"), "✗ there is not a file. Name a file in it.");
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  assert.equal(await chat.say("/export -f pipe"), "✗ pipe is not a file. Name a file in it.");
+  await chat.say("/lang zh");
+  assert.equal(
+    await chat.say(`/export ${small}/x.md`),
+    `✗ ${small}/x.md 写入失败：磁盘已满。原有内容没有变化。请腾出一些空间，然后重试。`,
   );
   chat.leave();
   await chat.ended;
