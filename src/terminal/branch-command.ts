@@ -24,6 +24,8 @@ export async function branch(chat: Chat, argument: string): Promise<undefined> {
   const heading = texts.made({ id: made.value.id, from: id.slice(0, 8) });
   const failure = await openStored(chat, { id: made.value.id, heading });
   if (failure !== undefined) return sayFailure(chat, failure);
-  const leftOut = made.value.filesLeftOut.map((file) => safeLine(file, 120));
-  if (leftOut.length > 0) console.say(style.attention(texts.leftOut({ files: leftOut.join(", ") })));
+  const { filesLeftOut } = made.value;
+  const [from, files] = [id.slice(0, 8), filesLeftOut.map((file) => safeLine(file, 120)).join(", ")];
+  const isNone = filesLeftOut.includes(".");
+  if (files !== "") console.say(style.attention(isNone ? texts.noneCopied({ from }) : texts.leftOut({ files, from })));
 }

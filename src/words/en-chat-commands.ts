@@ -14,7 +14,11 @@ export const enChatCommands = {
     how: () => "✗ Use /branch, or /branch N to go on after turn N.",
     noTurn: (p: { turn: string; count: number }) => `✗ There is no finished turn ${p.turn} here; there are ${p.count}.`,
     made: (p: { id: string; from: string }) => `✓ Branch ${p.id} of ${p.from}; /load ${p.from} goes back.`,
-    leftOut: (p: { files: string }) => `! These files could not be copied: ${p.files}`,
+    leftOut: (p: { files: string; from: string }) =>
+      `! These files could not be copied: ${p.files}. They are still in ${p.from}: /load ${p.from}, have the agent copy them there under other names, then /branch again.`,
+    /** Some may have come before it broke off. */
+    noneCopied: (p: { from: string }) =>
+      `! The files could not be copied, or not all of them; the log file says why. They are still in ${p.from}: when that is mended, /load ${p.from} and /branch again.`,
   },
   export: {
     nothing: () => "✗ There is nothing to export yet.",

@@ -14,7 +14,10 @@ export const zhChatCommands: ChatCommandWords = {
     how: () => "✗ 用法：/branch，或用 /branch N 从第 N 个回合之后继续。",
     noTurn: (p) => `✗ 这里没有已结束的第 ${p.turn} 个回合；共有 ${p.count} 个。`,
     made: (p) => `✓ ${p.from} 的分支：${p.id}；/load ${p.from} 返回原来的对话。`,
-    leftOut: (p) => `! 这些文件没能复制：${p.files}`,
+    leftOut: (p) =>
+      `! 这些文件没能复制：${p.files}。它们仍在 ${p.from} 中：用 /load ${p.from} 返回，让智能体在那里用别的名称复制一份，然后再用 /branch。`,
+    noneCopied: (p) =>
+      `! 文件没能复制，或没有全部复制；原因见日志文件。它们仍在 ${p.from} 中：解决之后，用 /load ${p.from} 返回，再用 /branch。`,
   },
   export: {
     nothing: () => "✗ 还没有可以导出的内容。",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -79,6 +79,35 @@ test("/timeline, /branch and /export tell of the turns there were, and of none [
     files.items.map(({ path }) => path),
     ["outputs/note.txt"],
   );
+  chat.leave();
+  await chat.ended;
+});
+
+test("/branch names files that could not be copied, or that none could, and says where they still are [U1][P4]", async () => {
+  await using model = await modelServer(() => says("Done."));
+  await using yard = await startYard({ model });
+  const chat = talk({ client: yard.client });
+  const id = await chat.begin();
+  await chat.say("first");
+  const outputs = join(yard.data, "workspace", id, "outputs");
+  writeFileSync(join(yard.data, "elsewhere"), "x");
+  linkSync(join(yard.data, "elsewhere"), join(outputs, "hard"));
+  const [from, named] = [id.slice(0, 8), "copy them there under other names, then /branch again."];
+  const branched = async () => {
+    chat.type(`/branch${keys.enter}`);
+    const said = await chat.waitFor(/\n! .*\n[\s\S]*You> /);
+    await chat.say(`/load ${from}`);
+    return /\n(! .*)\n/.exec(said)?.[1];
+  };
+  const some = `! These files could not be copied: outputs/hard. They are still in ${from}: /load ${from}, have the agent ${named}`;
+  assert.equal(await branched(), some);
+  // A program can put a file in place of a folder.
+  rmSync(outputs, { recursive: true });
+  writeFileSync(outputs, "");
+  const none = `! The files could not be copied, or not all of them; the log file says why. They are still in ${from}: when that is mended, /load ${from} and /branch again.`;
+  assert.equal(await branched(), none);
+  await chat.say("/lang zh");
+  assert.match((await branched()) ?? "", new RegExp(`^! 文件没能复制，或没有全部复制；.* ${from} .*再用 /branch。$`));
   chat.leave();
   await chat.ended;
 });
