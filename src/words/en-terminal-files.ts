@@ -17,7 +17,7 @@ export const enTerminalFiles = {
   replaced: () => ", in place of the earlier one",
   beside: (p: { name: string }) => `; the earlier ${p.name} stays`,
   stay: (p: { paths: string }) =>
-    `! Left there, in place of earlier files or because it could not be deleted: ${p.paths}`,
+    `! Left there, in place of earlier files or because it could not be deleted: ${p.paths}. /files rm PATH deletes one.`,
   refused: (p: { name: string; why: string }) => `✗ ${p.name}: ${p.why}`,
   someSent: (p: { failed: number; total: number }) =>
     `! ${p.failed} of ${p.total} files could not be sent; the message goes without them.`,
@@ -29,8 +29,7 @@ export const enTerminalFiles = {
   left: (p: { path: string; why: string }) => `${p.path} is left as it is: ${p.why}`,
   whyLeft: {
     changed_since: "it was changed since",
-    not_kept: "what it was before was not kept",
-    failed: "it could not be written",
+    not_kept: "what it was before was not kept; ask the agent to make it anew",
   },
   hadSaid: () => "You had said:",
   cleaned: (p: { count: number }) => `✓ Cleaned up ${p.count} old workspaces`,

@@ -71,6 +71,29 @@ test("a file that somebody changed since is left as it is, and /undo says so [U1
   await chat.ended;
 });
 
+for (const [language, left] of [
+  ["en", "outputs/a.txt is left as it is: what it was before was not kept; ask the agent to make it anew"],
+  ["zh", "outputs/a.txt 保持现状：没有保留原来的内容；请让智能体重新生成"],
+] as const) {
+  test(`where /undo cannot give a file back it says what to do (${language}) [U1][W12][P4]`, async () => {
+    await using model = await modelServer([
+      calls(writes("outputs/a.txt", "first")),
+      says("Done."),
+      calls(writes("outputs/a.txt", "second")),
+      says("Done again."),
+    ]);
+    await using yard = await startYard({ model, env: { AGENTYARD_KEPT_FILE_BYTES_MAX: "4" } });
+    const { conversation: id } = await yard.ask("write");
+    await yard.ask("write again", { conversation: id });
+    const chat = startChat({ client: yard.client, language, command: { going: { id } } });
+    await chat.waitFor("You> ");
+    chat.type(`/undo${keys.enter}`);
+    await chat.waitFor(`\n  ! ${left}\n`);
+    chat.leave();
+    await chat.ended;
+  });
+}
+
 test("/files lists what the conversation has, one level at a time [U1][F2]", async () => {
   await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
   await using yard = await startYard({ model });

@@ -98,7 +98,7 @@ for (const [name, key] of [
     await until("the last one has begun", slow.isBegun);
     chat.type(key);
     await chat.waitFor(
-      "! Left there, in place of earlier files or because it could not be deleted: uploads/old.txt\n✓ Withdrawn: #old.txt #new.txt #slow.txt\n",
+      "! Left there, in place of earlier files or because it could not be deleted: uploads/old.txt. /files rm PATH deletes one.\n✓ Withdrawn: #old.txt #new.txt #slow.txt\n",
     );
     await chat.waitFor("You> #old.txt #new.txt #slow.txt");
     assert.deepEqual(await uploadsOf(yard, chat.id), { "old.txt": "old, changed" });
