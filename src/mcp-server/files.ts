@@ -82,7 +82,7 @@ export const fileTools = [
       if (!found.ok) return refused(found.failure);
       const { hits, total, stopped, unsearched } = found.value;
       const texts = hits.map((hit) => `${placeOf(hit, words)}\n${hit.text}`);
-      const left = unsearched.map(({ path: name, state }) => words.mcpServer.unsearched({ path: name, state }));
+      const left = unsearched.map((file) => words.mcpServer.unsearched(file));
       const lines = [...(hits.length === 0 ? [words.mcpServer.nothingFound()] : texts), ...left];
       return answer(lines.join("\n\n"), { hits, total, stopped, unsearched });
     },

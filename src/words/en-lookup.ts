@@ -33,7 +33,8 @@ export const enLookup = {
       : `${p.count} conversations are still being indexed: search again in a moment`,
   waiting: (p: { path: string; done: number; of: number }) =>
     `${p.path} is still being indexed${p.of > 0 ? ` (${p.done} of ${p.of})` : ""}: search again in a moment`,
-  unread: (p: { path: string; code: string }) => `${p.path} was not searched (${p.code})`,
+  unread: (p: { path: string; code: string }) =>
+    `${p.path} was not searched (${p.code}): docs/api/failures.md says what to do about it`,
   partial: () => "There are more files than one search looks at: those of the latest conversations were searched.",
   /** `why`: `limit`, or the kind of failure of the server. */
   meaningTrouble: (p: { why: string }) =>

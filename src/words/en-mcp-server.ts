@@ -1,3 +1,9 @@
+type UnsearchedFile = {
+  readonly path: string;
+  readonly state: "waiting" | "reading" | "failed";
+  readonly code?: string | undefined;
+};
+
 /** What the users of other software read of a yard that they use from there. */
 export const enMcpServer = {
   goesOn: () => "still at work",
@@ -17,8 +23,10 @@ export const enMcpServer = {
   running: () => "The turn goes on. Get its answer with wait_for_answer.",
   nothingSaid: () => "Nothing was said in this conversation yet.",
   noConversations: () => "There are no conversations yet. Start one with send_message.",
-  unsearched: ({ path, state }: { readonly path: string; readonly state: "waiting" | "reading" | "failed" }) =>
-    state === "failed" ? `${path} could not be searched.` : `${path} is still being indexed: search again in a moment.`,
+  unsearched: ({ path, state, code = "" }: UnsearchedFile) =>
+    state === "failed"
+      ? `${path} could not be searched (${code}): docs/api/failures.md says what to do about it.`
+      : `${path} is still being indexed: search again in a moment.`,
   page: (page: number) => `page ${page}`,
   slide: (slide: number) => `slide ${slide}`,
   nothingFound: () => "Nothing was found. Try other words, or fewer of them.",

@@ -27,7 +27,7 @@ export const zhLookup: typeof enLookup = {
   missing: (p) => `没有出现：${p.words}`,
   behind: (p) => `还有 ${p.count} 个对话正在编入索引：请稍后再搜索`,
   waiting: (p) => `${p.path} 正在编入索引${p.of > 0 ? `（${p.done}/${p.of}）` : ""}：请稍后再搜索`,
-  unread: (p) => `没有搜索 ${p.path}（${p.code}）`,
+  unread: (p) => `没有搜索 ${p.path}（${p.code}）：处理方法见 docs/api/failures.md`,
   partial: () => "文件太多，一次搜索看不完：已搜索最近的对话中的文件。",
   meaningTrouble: (p) =>
     p.why === "limit"

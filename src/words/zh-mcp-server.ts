@@ -17,7 +17,10 @@ export const zhMcpServer: typeof enMcpServer = {
   running: () => "回合仍在进行。用 wait_for_answer 取得它的回答。",
   nothingSaid: () => "这个对话里还没有内容。",
   noConversations: () => "还没有对话。用 send_message 开始一个。",
-  unsearched: ({ path, state }) => (state === "failed" ? `${path} 无法搜索。` : `${path} 仍在建立索引：请稍后再搜索。`),
+  unsearched: ({ path, state, code = "" }) =>
+    state === "failed"
+      ? `${path} 无法搜索（${code}）：处理方法见 docs/api/failures.md。`
+      : `${path} 仍在建立索引：请稍后再搜索。`,
   page: (page) => `第 ${page} 页`,
   slide: (slide) => `第 ${slide} 张幻灯片`,
   nothingFound: () => "没有找到。请换一些词，或少用几个词。",

@@ -21,6 +21,7 @@ const texts = {
     noSuch: "✗ There is no hit 9; the last search has 1 to 1.",
     line: "uploads/notes.txt · lines 1–3",
     readOn: "To read on: ask the agent about uploads/notes.txt",
+    unread: "! uploads/large.txt was not searched (document_too_large): docs/api/failures.md says what to do about it",
   },
   zh: {
     noSearch: "✗ 没有可打开的结果：请先用 /search 搜索。",
@@ -37,6 +38,7 @@ const texts = {
     noSuch: "✗ 没有第 9 处；上次搜索有 1 到 1。",
     line: "uploads/notes.txt · 第 1–3 行",
     readOn: "想继续看：请向智能体询问 uploads/notes.txt",
+    unread: "! 没有搜索 uploads/large.txt（document_too_large）：处理方法见 docs/api/failures.md",
   },
 } as const;
 
@@ -75,6 +77,8 @@ for (const language of ["en", "zh"] as const) {
     const opened = await say("/open 1", words.readOn);
     assert.ok(opened.includes(words.line) && opened.includes("␛[31mred walrus"), opened);
     await say("/current", "papers");
+    await must(client.upload("papers", "large.txt", Buffer.from("x".repeat(6_000_000))));
+    await say("/search --files walrus", words.unread);
     chat.leave();
     await chat.ended;
   });
