@@ -39,7 +39,8 @@ function toolLines({ items, broken }: Listed, word: string, { tools: texts }: Te
       why: safeLine(why, 2 * textMax),
     }),
   );
-  return [...(lines.length === 0 ? [texts.none({ word: safeLine(word, textMax) })] : lines), ...files, texts.hint()];
+  const listed = lines.length === 0 ? [texts.none({ word: safeLine(word, textMax) })] : lines;
+  return [...listed, ...files, ...(files.length === 0 ? [] : [texts.mendBroken()]), texts.hint()];
 }
 
 function toolLine({ name, origin, description, why, takenBy }: ListedTool, texts: TerminalWords["tools"]): string {

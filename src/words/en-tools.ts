@@ -15,6 +15,7 @@ export const enTools = {
     too_many: (_: Taken) => "left out: there are too many tools",
   },
   broken: (p: { place: string; why: string }) => `✗ ${p.place} cannot be used: ${p.why}`,
+  mendBroken: () => "Mend the file, or take it out of its folder; it is loaded again by itself.",
   none: (p: { word: string }) => `No tool has “${p.word}” in its name or description.`,
   hint: () => "/tools WORD searches; /tools load NAME tells the model of one in this conversation.",
   loadWhat: () => "✗ Which one? /tools load and the name of a tool; /tools lists them.",

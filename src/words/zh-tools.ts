@@ -14,6 +14,7 @@ export const zhTools: ToolWords = {
     too_many: () => "未采用：工具太多",
   },
   broken: (p) => `✗ ${p.place} 无法使用：${p.why}`,
+  mendBroken: () => "请修正该文件，或将其移出文件夹；修正后会自动重新加载。",
   none: (p) => `没有名称或说明中包含“${p.word}”的工具。`,
   hint: () => "/tools 词语 可以查找；/tools load 名称 让模型在本对话中直接使用它。",
   loadWhat: () => "✗ 要载入哪一个？请输入 /tools load 和工具名称；/tools 会列出全部工具。",
