@@ -179,10 +179,9 @@ async function load(chat: Chat, prefix: string): Promise<undefined> {
   if (prefix === "") return void console.say(command.loadWhat());
   const found = await client.call("getConversation", { params: { id: prefix }, query: { prefix: true } });
   if (!found.ok) {
-    const isMissing = found.failure.code === "conversation_not_found";
-    return isMissing
-      ? void console.say(command.notFound({ prefix: safeLine(prefix, 64) }))
-      : sayFailure(chat, found.failure);
+    if (found.failure.code !== "conversation_not_found") return sayFailure(chat, found.failure);
+    console.say(command.notFound({ prefix: safeLine(prefix, 64) }));
+    return void console.say(command.notFoundNext());
   }
   const failure = await openStored(chat, { id: found.value.id, heading: command.loaded(found.value) });
   if (failure !== undefined) return sayFailure(chat, failure);
@@ -233,7 +232,8 @@ async function openInbox(chat: Chat, number: string): Promise<number | undefined
   if (items.length === 0) return void console.say(texts.inboxEmpty());
   if (number !== "") {
     const decision = items[Number(number) - 1];
-    if (decision === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
+    if (decision === undefined)
+      return void console.say(command.noSuchEntry({ number: safeLine(number, 20), lister: "/inbox" }));
     const end = await askPerson(chat, decision, items);
     if (end === "made") await sayGoesOn(chat, decision);
     if (typeof end === "string" || end.kind === "interrupt") return undefined;
@@ -297,7 +297,8 @@ async function unqueue(chat: Chat, number: string): Promise<undefined> {
   const waiting = await waitingMessages(chat);
   if (waiting.length === 0) return void console.say(command.nothingWaits());
   const message = number === "" ? waiting.at(-1) : waiting[Number(number) - 1];
-  if (message === undefined) return void console.say(command.noSuchEntry({ number: safeLine(number, 20) }));
+  if (message === undefined)
+    return void console.say(command.noSuchEntry({ number: safeLine(number, 20), lister: "/queue" }));
   const taken = await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
   if (!taken.ok) return sayFailure(chat, taken.failure);
   console.say(command.withdrawn({ text: safeLine(ownWords(message.text).words, 1000) }));

@@ -37,8 +37,8 @@ export const enTerminalFiles = {
     `${p.size} moved to the trash: not used for ${p.days} days. /clean list shows what can be restored.`,
   cleanSkipped: (p: { count: number }) =>
     p.count === 1
-      ? "1 could not be moved; the log file says why."
-      : `${p.count} could not be moved; the log file says why.`,
+      ? "1 could not be moved; the log file says why. When that is mended, /clean again."
+      : `${p.count} could not be moved; the log file says why. When that is mended, /clean again.`,
   cleanHow: () => "✗ Use /clean, /clean list or /clean restore ID.",
   trashEmpty: () => "The trash is empty.",
   amount: (p: { files: number; size: string }) => `${p.files === 1 ? "1 file" : `${p.files} files`}, ${p.size}`,

@@ -230,6 +230,8 @@ export const enTerminal = {
     reset: () => "✓ Session reset",
     loaded: (p: { id: string }) => `✓ Loaded session: ${p.id}`,
     notFound: (p: { prefix: string }) => `✗ Session not found: ${p.prefix}`,
+    /** Below the line before, whose words others know. */
+    notFoundNext: () => "  /sessions lists those that there are; /load takes the beginning of an id.",
     loadWhat: () => "✗ Which one? /load and the beginning of an id; /sessions lists them.",
     current: (p: { id: string }) => `Current session: ${p.id}`,
     noCurrent: () => "No active session",
@@ -251,7 +253,8 @@ export const enTerminal = {
     queueEntry: (p: { number: number; mode: "queue" | "steer"; text: string }) =>
       `  ${p.number}. ${p.text} (${p.mode === "steer" ? "next step" : "next turn"})`,
     withdrawn: (p: { text: string }) => `✓ Withdrawn: ${p.text}`,
-    noSuchEntry: (p: { number: string }) => `✗ There is no entry ${p.number}.`,
+    noSuchEntry: (p: { number: string; lister: "/inbox" | "/queue" }) =>
+      `✗ There is no entry ${p.number}. ${p.lister} lists those that there are.`,
   },
   team: enTeam,
   turn: {

@@ -216,6 +216,7 @@ export const zhTerminal: TerminalWords = {
     reset: () => "✓ 对话已重置",
     loaded: (p) => `✓ 已加载对话：${p.id}`,
     notFound: (p) => `✗ 未找到对话：${p.prefix}`,
+    notFoundNext: () => "  用 /sessions 列出现有的对话；/load 后面写 id 的开头即可。",
     loadWhat: () => "✗ 要加载哪一个？/load 后面写 id 的开头；/sessions 列出全部对话。",
     current: (p) => `当前对话：${p.id}`,
     noCurrent: () => "没有活动的对话",
@@ -236,7 +237,7 @@ export const zhTerminal: TerminalWords = {
     nothingWaits: () => "没有等待的消息。",
     queueEntry: (p) => `  ${p.number}. ${p.text}（${p.mode === "steer" ? "下一步" : "下一回合"}）`,
     withdrawn: (p) => `✓ 已撤回：${p.text}`,
-    noSuchEntry: (p) => `✗ 没有第 ${p.number} 项。`,
+    noSuchEntry: (p) => `✗ 没有第 ${p.number} 项。用 ${p.lister} 列出现有的各项。`,
   },
   team: zhTeam,
   turn: {

@@ -33,11 +33,21 @@ test("the demo model is named as what it is [M5]", async () => {
 
 const lines = {
   en: {
-    fixed: ["✓ Session reset", "✗ Session not found: zzz", "✓ Loaded session: ", "Current session: "],
+    fixed: [
+      "✓ Session reset",
+      "✗ Session not found: zzz\n  /sessions lists those that there are; /load takes the beginning of an id.\n",
+      "✓ Loaded session: ",
+      "Current session: ",
+    ],
     row: /^ {2}[0-9a-f]{8} - \d{4}-\d\d-\d\d \d\d:\d\d {2}1 turn {2}hello$/m,
   },
   zh: {
-    fixed: ["✓ 对话已重置", "✗ 未找到对话：zzz", "✓ 已加载对话：", "当前对话："],
+    fixed: [
+      "✓ 对话已重置",
+      "✗ 未找到对话：zzz\n  用 /sessions 列出现有的对话；/load 后面写 id 的开头即可。\n",
+      "✓ 已加载对话：",
+      "当前对话：",
+    ],
     row: /^ {2}[0-9a-f]{8} - \d{4}-\d\d-\d\d \d\d:\d\d {2}1 个回合 {2}hello$/m,
   },
 };
@@ -204,7 +214,11 @@ test("what is queued waits for the next turn, is listed, and can be withdrawn [L
   await chat.waitFor("↳ waits for the end of this turn");
   chat.type(`/queue${keys.enter}`);
   await chat.waitFor("  1. second thing (next turn)\n  2. third thing (next turn)\n");
-  chat.type(`/unqueue 2${keys.enter}`);
+  chat.type(`/unqueue 3${keys.enter}`);
+  await chat.waitFor("✗ There is no entry 3. /queue lists those that there are.");
+  chat.type(`/lang zh${keys.enter}/unqueue 3${keys.enter}`);
+  await chat.waitFor("✗ 没有第 3 项。用 /queue 列出现有的各项。");
+  chat.type(`/lang en${keys.enter}/unqueue 2${keys.enter}`);
   await chat.waitFor("✓ Withdrawn: third thing");
   slow.release();
   await chat.waitFor("First.");

@@ -220,10 +220,11 @@ test("/load of an id that is ambiguous, unknown or deleted says so, and what is 
   await chat.begin();
   const ambiguous = await chat.say("/load same");
   assert.match(ambiguous, /^✗ .*same-one.*same-two|^✗ .*same-two.*same-one/s);
-  assert.equal(await chat.say("/load nothing"), "✗ Session not found: nothing");
+  const how = "  /sessions lists those that there are; /load takes the beginning of an id.";
+  assert.equal(await chat.say("/load nothing"), `✗ Session not found: nothing\n${how}`);
   assert.equal(await chat.say("/load same-one"), "✓ Loaded session: same-one");
   await must(yard.client.call("deleteConversation", { params: { id: "gone-soon" } }));
-  assert.equal(await chat.say("/load gone"), "✗ Session not found: gone");
+  assert.equal(await chat.say("/load gone"), `✗ Session not found: gone\n${how}`);
   assert.match(await chat.say("/current"), /^Current session: same-one\n/);
   chat.leave();
   await chat.ended;

@@ -106,7 +106,7 @@ test("a decision left for later stays in the inbox of every conversation and is 
   );
   await chat.waitFor("You> ");
   chat.type(`/inbox 2${keys.enter}`);
-  await chat.waitFor("✗ There is no entry 2.");
+  await chat.waitFor("✗ There is no entry 2. /inbox lists those that there are.");
   await chat.waitFor("You> ");
   chat.type(`/inbox 1${keys.enter}`);
   await chat.waitFor(card);

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { inboxOf, say } from "../world/decisions.ts";
@@ -214,6 +216,29 @@ for (const language of ["en", "zh"] as const) {
     assert.equal(await chat.say("/clean list"), texts[language].empty);
     assert.match(await chat.say("/clean all"), texts[language].how);
     assert.match(await chat.say("/clean restore 123"), /^✗ .*123/);
+    chat.leave();
+    await chat.ended;
+  });
+}
+
+for (const [language, skipped] of [
+  ["en", "1 could not be moved; the log file says why. When that is mended, /clean again."],
+  ["zh", "1 个无法移动；原因见日志文件。解决之后，再用 /clean。"],
+] as const) {
+  test(`where /clean could not move something it says where the reason is, and what to do then (${language}) [U1][W10][P4]`, async () => {
+    let now = systemClock.now();
+    const clock: Clock = { ...systemClock, now: () => now };
+    await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
+    await using yard = await startYard({ model, clock });
+    await yard.ask("write");
+    // Something else has the place of the trash.
+    rmSync(join(yard.data, "trash"), { recursive: true, force: true });
+    writeFileSync(join(yard.data, "trash"), "");
+    now += 8 * dayMs;
+    const chat = startChat({ client: yard.client, language });
+    await chat.waitFor("You> ");
+    chat.type(`/clean${keys.enter}`);
+    await chat.waitFor(`\n  ! ${skipped}\n`);
     chat.leave();
     await chat.ended;
   });
