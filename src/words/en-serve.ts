@@ -50,8 +50,10 @@ export const enBackups = {
   made: (p: { path: string; size: string }) => `✓ Backup in ${p.path} (${p.size}), read back and compared`,
   what: (p: { conversations: number; files: number }) =>
     `  ${p.conversations === 1 ? "1 conversation" : `${p.conversations} conversations`}, ${p.files === 1 ? "1 file" : `${p.files} files`}`,
-  leftOut: (p: { count: number; paths: string }) => `! ${p.count} could not be read and are not in it: ${p.paths}`,
-  changing: (p: { paths: string }) => `! Written to all the time, so perhaps not as they should be: ${p.paths}`,
+  leftOut: (p: { count: number; paths: string }) =>
+    `! ${p.count} could not be read and are not in it: ${p.paths}. Give the user that runs AgentYard the right to read them, or move them to a shorter path with plain names, and back up again; or copy them yourself.`,
+  changing: (p: { paths: string }) =>
+    `! Written to all the time, so perhaps not as they should be: ${p.paths}. Back up again when whatever writes to them has ended.`,
   noKey: () =>
     "! The key of stored secrets is not in it: the data directory has no file `key`. Where AGENTYARD_KEY holds it, keep that yourself.",
   restored: (p: { path: string }) => `✓ Restored into ${p.path}, and compared`,

@@ -44,8 +44,9 @@ export const zhUsers: typeof enUsers = {
 export const zhBackups: typeof enBackups = {
   made: (p) => `✓ 备份已写入 ${p.path}（${p.size}），并已读回核对`,
   what: (p) => `  ${p.conversations} 个对话，${p.files} 个文件`,
-  leftOut: (p) => `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}`,
-  changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}`,
+  leftOut: (p) =>
+    `! 有 ${p.count} 个文件无法读取，未包含在内：${p.paths}。请给运行 AgentYard 的用户读取权限，或把它们移到较短的路径并使用普通名称，然后重新备份；也可以自行复制。`,
+  changing: (p) => `! 一直在被写入，内容可能不完整：${p.paths}。请在写入它们的程序结束后重新备份。`,
   noKey: () => "! 已保存密文的密钥未包含在内：数据目录中没有 `key` 文件。如果密钥在 AGENTYARD_KEY 中，请自行保管。",
   restored: (p) => `✓ 已恢复到 ${p.path}，并已核对`,
   restoredThere: (p) => `✓ 已恢复到数据库服务器，文件恢复到 ${p.path}，并已核对`,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { wordsFor } from "../../src/words/words.ts";
@@ -41,6 +41,21 @@ test("scripts get one object of each, and a file or a directory that is there is
   assert.match(full.errors, /^✗ 数据目录 \S+ 不是空的。.*--replace/);
   const restored = JSON.parse(await said(home, "restore", file, "--replace", "--json"));
   assert.deepEqual([restored.conversations, existsSync(restored.keptAt)], [1, true]);
+});
+
+test("a backup that had to leave something out names it to the operator, with what to do [Q3][P2][P4]", async (t) => {
+  const home = makeHome(t);
+  const asked = await home.start("run", "--json", "hello").ended;
+  const { conversation_id: id } = JSON.parse(asked.output);
+  // Deeper than a path leads.
+  const folder = join(home.folder, "data", "workspace", id, "outputs", "d/".repeat(70));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "a"), "a");
+  for (const [language, note] of [
+    ["en", /^! 1 could not be read and are not in it: workspace\/\S+… *\. Give the user .* back up again; or copy/m],
+    ["zh", /^! 有 1 个文件无法读取，未包含在内：workspace\/\S+。请给运行 AgentYard 的用户.*重新备份/m],
+  ] as const)
+    assert.match(await said(home, "backup", join(home.folder, `${language}.tar`), "--lang", language), note);
 });
 
 async function said(home: Home, ...words: string[]): Promise<string> {
