@@ -1,6 +1,7 @@
 import type { ClientFailure } from "../../../src/client/client.ts";
 import { go } from "../app/router.ts";
 import { useYard, type Yard } from "../app/yard.ts";
+import { useWords, type Words } from "../words/words.ts";
 import type { OpenConversation } from "./conversation.ts";
 
 /** What a person wants to say. `id` is made by the page: sending the same again under it is harmless. */
@@ -29,10 +30,13 @@ export type Actions = {
 };
 
 export function useActions(opened: OpenConversation): Actions {
-  return actionsIn(useYard(), opened);
+  return actionsIn(useYard(), opened, useWords().chat);
 }
 
-function actionsIn({ client, toasts, conversations }: Yard, opened: OpenConversation): Actions {
+/** As long as it takes to read which files are missing, and where they are. */
+const leftOutMs = 30_000;
+
+function actionsIn({ client, toasts, conversations }: Yard, opened: OpenConversation, words: Words["chat"]): Actions {
   const { id } = opened;
   const params = { id };
   const isDone = (answer: { readonly ok: true } | { readonly ok: false; readonly failure: ClientFailure }): boolean => {
@@ -69,6 +73,9 @@ function actionsIn({ client, toasts, conversations }: Yard, opened: OpenConversa
         go({ page: "chat", conversation: made.value.id });
         void conversations.refresh();
       }
+      const leftOut = made.ok ? made.value.filesLeftOut : [];
+      const files = leftOut.includes(".") ? undefined : leftOut.join(", ");
+      if (leftOut.length > 0) toasts.tell({ kind: "trouble", text: words.filesLeftOut({ files }) }, leftOutMs);
       return isDone(made);
     },
     undoCompaction: async () => isDone(await client().call("undoCompaction", { params })),

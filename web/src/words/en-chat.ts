@@ -37,6 +37,11 @@ export const enChat = {
   sendAgain: "Send",
   branchBefore: "New conversation from before this message",
   branchAfter: "New conversation from here",
+  /** Without names: none, or nobody knows which. */
+  filesLeftOut: ({ files }: { readonly files: string | undefined }) =>
+    files === undefined
+      ? "The files could not be copied, or not all of them; the log file of the server says why. They are still in the conversation before."
+      : `These files could not be copied: ${files}. They are still in the conversation before: have the agent copy them there under other names, then begin a new one again.`,
   regenerate: "Answer again",
   tryAgain: "Try again",
   quote: "Quote",
