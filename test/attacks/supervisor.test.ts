@@ -9,9 +9,9 @@ import { type Attack, controlled, forProvider, isAlive, isStopped, sharedGuest, 
 /** The Python of an agent has the supervisor's socket as 3, and the number of its cell in a frame above. */
 const forge = `
 frame = sys._getframe()
-while "job" not in frame.f_locals:
+while "cell" not in frame.f_locals:
     frame = frame.f_back
-token = frame.f_locals["job"]["token"]
+token = frame.f_locals["cell"]["token"]
 def forge(kind, token, rest):
     os.write(3, kind + struct.pack(">I", token) + rest)
 `;
