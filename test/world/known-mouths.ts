@@ -75,6 +75,10 @@ export const mouths: Mouths = {
     kind: "call",
     becomes: "the same while it runs: the model reads what it says",
   },
+  "src/approvals/checkers.ts#askChecker": {
+    kind: "call",
+    becomes: "a checker of the operator's is foreign code: it has allowed nothing, so a person is asked, who reads why",
+  },
   "src/mcp-server/offer.ts#run": { kind: "call", becomes: "the client gets an error with an id, the log has it" },
   "src/models/demo/demo.ts#startDemoServer": {
     kind: "request",

@@ -78,14 +78,35 @@ function isOfOthers(guarded: Tree, source: Source): boolean {
     const given = listOf(node.arguments);
     if (isStreaming(node, source) && given.some((one) => isFunction(one) || isOurs(one, source))) return false;
     const caller = isType(node.callee, "MemberExpression") ? node.callee.object : node.callee;
-    return !isOurs(caller, source) && !given.some((one) => isFunctionOfOurs(one, source) || isMadeByUs(one, source));
+    return !isOurs(caller, source) && !given.some((one) => holdsFunctionOfOurs(one, source) || isMadeByUs(one, source));
   });
 }
 
-/** Whoever is given it calls it: `text.split(path).map(mend)`, `JSON.parse(text, mend)`, `Reflect.apply(look, …)`. */
-function isFunctionOfOurs(given: unknown, source: Source): boolean {
-  const name = isType(given, "Identifier") ? (nameOf(given) ?? "") : "";
-  return source.functions.has(name) || isOurImport(name, source);
+/**
+ * Whoever is given it calls it: `text.split(path).map(mend)`, `JSON.parse(text, mend)`, `Reflect.apply(look, …)`; and so in
+ * what holds it, `createContext({ mend })`. A function that is written out there is looked at itself.
+ */
+function holdsFunctionOfOurs(given: unknown, source: Source, depth = 8): boolean {
+  if (!isTree(given) || depth === 0) return false;
+  const inner = (one: unknown) => holdsFunctionOfOurs(one, source, depth - 1);
+  switch (given.type) {
+    case "Identifier": {
+      const name = nameOf(given) ?? "";
+      const { made } = declarationOf(name, given.start, source);
+      const isHolding = isType(made, "ObjectExpression") || isType(made, "ArrayExpression");
+      // One that is written out in what a name stands for is not looked at where it is handed on.
+      const isOfName = isHolding && (below(made).some(isFunction) || inner(made));
+      return source.functions.has(name) || isOurImport(name, source) || isOfName;
+    }
+    case "ConditionalExpression":
+      return inner(given.consequent) || inner(given.alternate);
+    case "LogicalExpression":
+      return inner(given.left) || inner(given.right);
+    default:
+      return [given.properties, given.elements, given.value, given.argument, given.expression]
+        .flatMap(listOf)
+        .some(inner);
+  }
 }
 
 /** `pipeline(…)` and `finished(…)` of Node, by whatever name: they end by what ends the streams that they are given. */
