@@ -20,10 +20,10 @@ export interface TestWithCodes {
   readonly name: string;
   /** What assertions compare something with, word by word: in the test, or in a helper that it calls. */
   readonly compared: ReadonlySet<string>;
+  /** Whether one assertion compares both; so does a helper with what it is given, and a table with all that is in it. */
+  readonly comparesTogether: (code: string, why: string) => boolean;
   /** Whether the test, or its doubles, make such a failure by hand: then it was not met. */
   readonly makes: (code: string) => boolean;
-  /** Whether a word stands anywhere in the test, or in what it names. */
-  readonly says: (word: string) => boolean;
 }
 
 type Opened = { readonly program: Tree; readonly scope: Scope };
@@ -50,26 +50,30 @@ export class TestReader {
       const [name, ...rest] = isTest(tree) ? treesIn(tree.arguments) : [];
       const body = rest.at(-1);
       if (name === undefined || body === undefined) return undefined;
-      const compared = this.#comparedIn(body, at, new Set());
+      const assertions = this.#assertionsIn(body, at);
+      const compared = new Set(assertions.flatMap((words) => [...words]));
       const made = whenAsked(() => this.#madeIn(body, at, nothingYet()));
-      const said = whenAsked(() => this.#saidIn(body, at, nothingYet()));
       const makes = (code: string) => made().has(code);
-      const says = (word: string) => said().has(word);
-      tests.push({ file, name: titleOf(name), compared, makes, says });
+      const comparesTogether = (code: string, why: string) =>
+        assertions.some((words) => words.has(code) && words.has(why));
+      tests.push({ file, name: titleOf(name), compared, comparesTogether, makes });
       return [];
     });
     return tests;
   }
 
-  /** What the assertions below compare, and those of the helpers that are called there. */
-  #comparedIn(tree: Tree, scope: Scope, words: Set<string>): Set<string> {
+  /** What each assertion below compares, and each helper that is called there. */
+  #assertionsIn(tree: Tree, scope: Scope): Set<string>[] {
+    const assertions: Set<string>[] = [];
     walk(tree, scope, (call, at) => {
       if (call.type !== "CallExpression") return undefined;
+      const words = new Set<string>();
       const values = comparedBy(call) ?? this.#comparedByHelper(call, at, words);
       for (const value of values) this.#readValue(value, at, words, new Set());
+      assertions.push(words);
       return undefined;
     });
-    return words;
+    return assertions;
   }
 
   /** Of what a helper is given, that which its own assertions compare. */
@@ -90,7 +94,7 @@ export class TestReader {
     if (known !== undefined) return known;
     const helper = { words: new Set<string>(), asserted: namesAsserted(called) };
     this.#helpers.set(called.tree, helper);
-    this.#comparedIn(called.tree, called.scope, helper.words);
+    for (const words of this.#assertionsIn(called.tree, called.scope)) for (const word of words) helper.words.add(word);
     return helper;
   }
 
@@ -133,13 +137,6 @@ export class TestReader {
         for (const given of treesIn(part.arguments)) this.#readValue(given, at, made.words, new Set());
     });
     return made.words;
-  }
-
-  #saidIn(tree: Tree, scope: Scope, said: Reached): Set<string> {
-    this.#reach(tree, scope, said, (part) => {
-      for (const word of textOf(part).split(/\W+/)) said.words.add(word);
-    });
-    return said.words;
   }
 
   /** Sees all that stands below, and in whatever is named there. */
@@ -249,11 +246,14 @@ function handsOn(call: Tree): boolean {
   return isMaker(call) || /^(?:failed|saidOf)$/.test(nameOf(call.callee));
 }
 
-/** A word without `_` is one of everyday language, too: it counts alone, or among names as in `404 mcp_server_failed http`. */
+/**
+ * A word without `_` is one of everyday language, too: it counts alone, or among names as in `404 mcp_server_failed http` and
+ * `form_unfit: broken`.
+ */
 function wordsOf(tree: Tree): string[] {
   const text = textOf(tree);
   const words = text.split(/\W+/);
-  const isOfNames = tree.type === "Literal" && /^"(?:\w+ )*\w+"$/.test(text);
+  const isOfNames = tree.type === "Literal" && /^"(?:(?:\w+ )*|\w+: )\w+"$/.test(text);
   return isOfNames && (words.length === 3 || text.includes("_")) ? words : words.filter((word) => word.includes("_"));
 }
 

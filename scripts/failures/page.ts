@@ -23,13 +23,14 @@ export function testsWithCodes(root: string): TestWithCodes[] {
 /** The test that shows a failure best, for one of its causes where that is asked for: through the door, and of little else. */
 export function testMeeting(tests: readonly TestWithCodes[], code: string, why?: string): TestWithCodes | undefined {
   const orders: ((one: TestWithCodes) => number)[] = [
-    // The word of a cause may be one of everyday language, too.
-    ({ compared }) => Number(why !== undefined && !compared.has(why)),
     ({ file }) => rank(file),
     ({ compared }) => codes.filter((one) => compared.has(one)).length,
   ];
   const [first] = tests
-    .filter(({ compared, says, makes }) => compared.has(code) && (why === undefined || says(why)) && !makes(code))
+    .filter(({ compared, comparesTogether, makes }) => {
+      const isMet = why === undefined ? compared.has(code) : comparesTogether(code, why);
+      return isMet && !makes(code);
+    })
     .map((test) => ({ test, order: orders.map((order) => order(test)) }))
     .sort((one, other) => one.order.map((by, at) => by - (other.order[at] ?? 0)).find((by) => by !== 0) ?? 0);
   return first?.test;
@@ -53,7 +54,8 @@ const head = `# Failures, one by one
 Made by \`node scripts/requirements.ts\` from the words of the product, the statuses of \`src/http/status.ts\` and the tests.
 How a failure is answered stands in [the API](README.md#failures). What is in braces is filled in, and numbers are examples.
 A *cause* is \`why\` of the parameters. Who calls over HTTP is given other advice where a command or a file of the operator
-would be needed. The test compares this code, with the cause where the row names one, and what it compares was answered by the product, not made up.
+would be needed. The test compares this code, with the cause in the same assertion where the row names one, and what it compares was answered by the product, not made up.
+An assertion that is made for each row of a table is one: which of its rows has both is not looked at.
 `;
 
 function tableOf(texts: readonly FailureText[], tests: readonly TestWithCodes[]): string {

@@ -187,10 +187,17 @@ test("an operation that does not fit is named with the reason, and the others be
     { from: "below", to: "below_2" },
   ]);
   assert.deepEqual(
-    failures.map(({ name, failure: { code, params } }) => `${name} ${code === "operation_unfit" && params.why}`),
+    failures.map(({ name, failure: { code, params } }) => [name, `${code} ${Object(params).why}`]),
     [
-      ...["noSlash path", "dots path", "unsaid path_parameter", "lost reference", "circle reference", "away reference"],
-      ...["nameless parameter", "xml content", "other other_server"],
+      ["noSlash", "operation_unfit path"],
+      ["dots", "operation_unfit path"],
+      ["unsaid", "operation_unfit path_parameter"],
+      ["lost", "operation_unfit reference"],
+      ["circle", "operation_unfit reference"],
+      ["away", "operation_unfit reference"],
+      ["nameless", "operation_unfit parameter"],
+      ["xml", "operation_unfit content"],
+      ["other", "operation_unfit other_server"],
     ],
   );
 });
@@ -278,9 +285,9 @@ test("the server is what was said, else the first of the document with its varia
   assert.deepEqual(serverOf("http://own.example/", { servers }), ok("http://own.example"));
   const whyOf = (given: string | undefined, document?: Json) => {
     const result = serverOf(given, document);
-    return result.ok ? result.value : JSON.stringify(result.failure);
+    return result.ok ? result.value : `${result.failure.code} ${result.failure.params.why}`;
   };
-  assert.match(whyOf(undefined), /"openapi_unfit".*no_server/);
+  assert.equal(whyOf(undefined), "openapi_unfit no_server");
   for (const bad of [
     "ftp://x.example",
     "/v1",
@@ -289,8 +296,8 @@ test("the server is what was said, else the first of the document with its varia
     "not an address",
     "https://a b",
   ])
-    assert.match(whyOf(bad), /"openapi_unfit".*"why":"server"/, bad);
-  assert.doesNotMatch(whyOf("https://ann:hunter2@x.example"), /hunter2/);
+    assert.equal(whyOf(bad), "openapi_unfit server", bad);
+  assert.doesNotMatch(JSON.stringify(serverOf("https://ann:hunter2@x.example", undefined)), /hunter2/);
 });
 
 test("whatever is sent as a document, it is read without breaking down, and every tool of it can be shown [T4]", async () => {

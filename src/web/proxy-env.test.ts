@@ -77,13 +77,13 @@ test("through a proxy the same addresses are refused, and it is asked for the ad
   });
   const fateOf = async (url: string) => {
     const answer = await web.fetch({ url, signal });
-    return answer.ok ? answer.value.bytes.toString() : answer.failure.params.why;
+    return answer.ok ? answer.value.bytes.toString() : `${answer.failure.code} ${answer.failure.params.why}`;
   };
   assert.equal(await fateOf("http://a.example/"), "by proxy");
-  assert.equal(await fateOf("http://a.example/away"), "private");
-  assert.equal(await fateOf("http://inside.example/"), "private");
-  assert.equal(await fateOf("http://nowhere.example/"), "unknown");
-  assert.equal(await fateOf("http://closed.example/"), "proxy");
+  assert.equal(await fateOf("http://a.example/away"), "web_address_refused private");
+  assert.equal(await fateOf("http://inside.example/"), "web_address_refused private");
+  assert.equal(await fateOf("http://nowhere.example/"), "web_fetch_failed unknown");
+  assert.equal(await fateOf("http://closed.example/"), "web_fetch_failed proxy");
   // What lies inside is not on the other side of the way out.
   assert.equal(await fateOf("http://wiki.corp/"), "by proxy");
   const credentials = `Basic ${Buffer.from("me:p@ss").toString("base64")}`;

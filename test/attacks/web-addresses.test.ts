@@ -236,10 +236,11 @@ test("an operator opens a private host by its name and port, and nothing else wi
 
 test("where an operator names hosts, no other one is reached [T7]", async () => {
   const { web, called } = noteWeb({ settings: { hosts: ["*.example.com"] }, lookup: async () => ["93.184.215.14"] });
-  const whys: unknown[] = [];
+  const fates: unknown[] = [];
   for (const url of ["https://a.example.com/", "https://example.org/", "https://1.1.1.1/"]) {
     const answer = await web.fetch({ url, signal });
-    whys.push(answer.ok ? "" : answer.failure.params.why);
+    fates.push(answer.ok ? "reached" : `${answer.failure.code} ${answer.failure.params.why}`);
   }
-  assert.deepEqual([whys, called], [["unreachable", "host", "host"], ["93.184.215.14:443"]]);
+  const kept = "web_address_refused host";
+  assert.deepEqual([fates, called], [["web_fetch_failed unreachable", kept, kept], ["93.184.215.14:443"]]);
 });

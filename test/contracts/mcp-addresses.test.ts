@@ -106,12 +106,12 @@ test("an address where nobody is, or something else, says so [G1][P4]", async (t
   ]);
   const reasons = [];
   for (const id of ["other", "nobody"]) {
-    const { failure } = await place.ready(id);
-    reasons.push(failure?.code === "mcp_server_failed" && [failure.params.why, failure.params.said]);
+    const { code, params } = Object((await place.ready(id)).failure);
+    reasons.push([code, params.why, params.said]);
   }
   assert.deepEqual(reasons, [
-    ["http", "500"],
-    ["network", "ECONNREFUSED"],
+    ["mcp_server_failed", "http", "500"],
+    ["mcp_server_failed", "network", "ECONNREFUSED"],
   ]);
 });
 

@@ -121,21 +121,34 @@ test("an archive that would lead out of its folder, or blow up, is refused befor
     'i = zipfile.ZipInfo("l"); i.create_system = 3; i.external_attr = 0o120777 << 16; z.writestr(i, "/etc/passwd")';
   const device = 'i = zipfile.ZipInfo("d"); i.create_system = 3; i.external_attr = 0o020666 << 16; z.writestr(i, "")';
   const zeros = 'z.writestr("z.txt", "0" * (20 * 1024 * 1024))';
-  for (const [what, made, status, code] of [
-    ["above", 'z.writestr("../x.csv", "a")', 400, "archive_unfit"],
-    ["above, deeper", 'z.writestr("a/../../x.csv", "a")', 400, "archive_unfit"],
-    ["absolute", 'z.writestr("/etc/x", "a")', 400, "archive_unfit"],
-    ["a drive", 'z.writestr("C:/x", "a")', 400, "archive_unfit"],
-    ["a backslash", 'i = zipfile.ZipInfo("a"); i.filename = "..\\\\x"; z.writestr(i, "a")', 400, "archive_unfit"],
-    ["a line break", 'z.writestr("a\\nb.csv", "a")', 400, "archive_unfit"],
-    ["a link", link, 400, "archive_unfit"],
-    ["a device", device, 400, "archive_unfit"],
-    ["a bomb", zeros, 413, "archive_too_large"],
-    ["too many", 'for n in range(10001): z.writestr(f"{n}", "")', 413, "archive_too_large"],
-    ["another method", 'z.writestr("l.txt", "a" * 100, compress_type=zipfile.ZIP_LZMA)', 400, "archive_unfit"],
+  for (const [what, made, status, code, why] of [
+    ["above", 'z.writestr("../x.csv", "a")', 400, "archive_unfit", "path"],
+    ["above, deeper", 'z.writestr("a/../../x.csv", "a")', 400, "archive_unfit", "path"],
+    ["absolute", 'z.writestr("/etc/x", "a")', 400, "archive_unfit", "path"],
+    ["a drive", 'z.writestr("C:/x", "a")', 400, "archive_unfit", "path"],
+    [
+      "a backslash",
+      'i = zipfile.ZipInfo("a"); i.filename = "..\\\\x"; z.writestr(i, "a")',
+      400,
+      "archive_unfit",
+      "path",
+    ],
+    ["a line break", 'z.writestr("a\\nb.csv", "a")', 400, "archive_unfit", "path"],
+    ["a link", link, 400, "archive_unfit", "link"],
+    ["a device", device, 400, "archive_unfit", "link"],
+    ["a bomb", zeros, 413, "archive_too_large", undefined],
+    ["too many", 'for n in range(10001): z.writestr(f"{n}", "")', 413, "archive_too_large", undefined],
+    [
+      "another method",
+      'z.writestr("l.txt", "a" * 100, compress_type=zipfile.ZIP_LZMA)',
+      400,
+      "archive_unfit",
+      "method",
+    ],
   ] as const) {
     const zip = new File([makeZip(t, first + made)], "a.zip");
-    assert.deepEqual(refusal(await door.upload(zip, { conversation_id: "c1" }, "?extract=true")), [status, code], what);
+    const unfit = await door.upload(zip, { conversation_id: "c1" }, "?extract=true");
+    assert.deepEqual([...refusal(unfit), Object(unfit.json.params).why], [status, code, why], what);
   }
   const large = new File([replaceAll(makeZip(t, zeros), sized(20 * 1024 ** 2), sized(513 * 1024 ** 2))], "a.zip");
   const over = await door.upload(large, { conversation_id: "c1" }, "?extract=true");

@@ -21,7 +21,8 @@ test("a session that is made anew after an error runs, with new variables in all
   const breakDown = async () => {
     ground.played.fault = { why: "wrong_workspace", said: "" };
     const run = await ground.sandbox.run(ill, echo);
-    assert.deepEqual(run.ok || run.failure.params, { why: "wrong_workspace" });
+    const { code, params } = Object(!run.ok && run.failure);
+    assert.deepEqual([code, params], ["sandbox_start_failed", { why: "wrong_workspace" }]);
     return (await sessions.find(alice))?.status;
   };
   unwrap(await sessions.create(alice, { dialect: "seed", env: { COLOUR: "red" } }));

@@ -84,6 +84,25 @@ test("a code is not met where it is only written down, sent, waited past, told t
   });
 });
 
+test("a cause is met where one assertion compares it beside its code, not where the word only stands in the same test [P4]", () => {
+  const source = `
+    const cases = [["a", "path"], ["b", "link"]] as const;
+    test("together", () => { assert.deepEqual([code, why], ["no_a", "path"]); });
+    test("tables", () => { for (const [given, why] of cases) assert.equal(ask(given), \`no_a \${why}\`); });
+    test("among names", () => { assert.equal(told, "no_a path"); });
+    test("with a colon", () => { assert.equal(told, "no_a: path"); });
+    test("said", () => { const path = "path"; assert.equal(code, "no_a", "path"); });
+    test("as a key", () => { assert.deepEqual(failure, { code: "no_a", params: { path: 1 } }); });
+    test("elsewhere", () => { assert.equal(code, "no_a"); assert.equal(list.at(0), "path"); });
+    test("in a sentence", () => { assert.equal(told, "no_a: the path"); });
+  `;
+  const tests = new TestReader(root, () => source).testsOf("a.test.ts");
+  assert.deepEqual(
+    tests.filter((one) => testMeeting([one], "no_a", "path") !== undefined).map(({ name }) => name),
+    ["together", "tables", "among names", "with a colon"],
+  );
+});
+
 /** What the tests of the first file meet, of what looks like a code there. */
 function metIn(files: Readonly<Record<string, string>>): Record<string, string[]> {
   const codes = ["lonely", "other", ..."abcdefghnpqsxy"].map((name) => (name.length === 1 ? `no_${name}` : name));

@@ -9,12 +9,14 @@ import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 /** Of the form of the server "every", with what is said of each. */
-const unfitLines = [
-  ["check: perhaps", "check", "boolean"],
-  ["integer: 1.5", "integer", "integer"],
-  ["number: many", "number", "number"],
-  ["untitledSingleSelectEnum: Nobody", "untitledSingleSelectEnum", "choice"],
-  ["untitledMultipleSelectEnum: Harp", "untitledMultipleSelectEnum", "choices"],
+const unfitAnswers = [
+  ["check: yes", "name", "missing"],
+  ['{"name": {}}', "name", "text"],
+  ["name: Ada\ncheck: perhaps", "check", "boolean"],
+  ["name: Ada\ninteger: 1.5", "integer", "integer"],
+  ["name: Ada\nnumber: many", "number", "number"],
+  ["name: Ada\nuntitledSingleSelectEnum: Nobody", "untitledSingleSelectEnum", "choice"],
+  ["name: Ada\nuntitledMultipleSelectEnum: Harp", "untitledMultipleSelectEnum", "choices"],
 ] as const;
 
 test("an agent calls tools of a real MCP server: its results are data from outside, its pictures are seen [G1][T1]", async (t) => {
@@ -52,14 +54,13 @@ test("what a server wants to know in the middle of a call is a decision of its u
   assert.match(decision?.context ?? "", /pet-1 = Cats/);
   const decide = (decided: string | undefined, body: { verdict: "answer" | "reject"; answer?: string }) =>
     yard.client.call("decide", { params: { id, decision: decided ?? "" }, body });
-  const unfit = await decide(decision?.id, { verdict: "answer", answer: "check: yes" });
-  assert.deepEqual(!unfit.ok && [unfit.failure.code, unfit.failure.params], [
-    "form_answer_unfit",
-    { field: "name", why: "missing" },
-  ]);
-  for (const [line, field, why] of unfitLines) {
-    const told = await decide(decision?.id, { verdict: "answer", answer: `name: Ada\n${line}` });
-    assert.deepEqual(!told.ok && [told.failure.code, told.failure.params], ["form_answer_unfit", { field, why }], line);
+  for (const [answer, field, why] of unfitAnswers) {
+    const told = await decide(decision?.id, { verdict: "answer", answer });
+    assert.deepEqual(
+      !told.ok && [told.failure.code, told.failure.params],
+      ["form_answer_unfit", { field, why }],
+      answer,
+    );
   }
   const filled = await decide(decision?.id, { verdict: "answer", answer: "name: Ada\ncheck: yes\ninteger: 7" });
   assert.ok(filled.ok, JSON.stringify(filled));

@@ -42,8 +42,8 @@ test("a service described by an OpenAPI document is registered, published and ca
   const { tools } = (await call("GET", `/${id}/tools/list?all=true&sort_order=asc`)).body;
   const toolId = (name: string) => tools.find((tool: { name: string }) => tool.name === name).tool_id;
   const early = await call("POST", `/${id}/proxy/${toolId("getForecast")}`, { path: { city: "Hamburg" } });
-  assert.deepEqual([early.status, early.body.details.code], [409, "toolbox_off"]);
-  assert.deepEqual(early.body.details.params, { why: "unpublish" });
+  const { code, params } = early.body.details;
+  assert.deepEqual([early.status, code, params], [409, "toolbox_off", { why: "unpublish" }]);
   const tried = await call("POST", `/${id}/tool/${toolId("getForecast")}/debug`, { path: { city: "Hamburg" } });
   assert.equal(tried.body.status_code, 200, "its owner may try it before");
 
@@ -66,6 +66,7 @@ test("a service described by an OpenAPI document is registered, published and ca
   await call("POST", `/${id}/tools/status`, [{ tool_id: toolId("getBroken"), status: "disabled" }]);
   const off = await call("POST", `/${id}/proxy/${toolId("getBroken")}`, { path: { city: "x" } });
   assert.deepEqual([off.status, off.body.description], [409, "This tool is switched off"]);
+  assert.deepEqual([off.body.details.code, off.body.details.params], ["toolbox_off", { why: "disabled" }]);
   const inner = new Request(`http://127.0.0.1:7420${base.replace("/v1/", "/internal-v1/")}/${id}`, {
     headers: { host: "127.0.0.1:7420" },
   });
@@ -174,10 +175,8 @@ test("a tool box is its owner's until an admin lets others in, and a private hos
   assert.deepEqual([changed.status, changed.body.details.code], [403, "toolbox_of_another"]);
   assert.equal((await bob.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, asked)).status, 404);
   await root.call("POST", `/${theirs.box_id}/status`, { status: "offline" });
-  assert.equal(
-    (await ann.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, asked)).body.details.code,
-    "toolbox_off",
-  );
+  const { details } = (await ann.call("POST", `/${theirs.box_id}/proxy/${theirs.success_ids[0]}`, asked)).body;
+  assert.deepEqual([details.code, details.params], ["toolbox_off", { why: "offline" }]);
 });
 
 test("a tool box that others use is changed with an admin's key alone; its owner takes it off or away with any [T4][S7][C6]", async () => {

@@ -88,6 +88,8 @@ test("what is no backup, or one of a newer version, is said to be that [Q3]", as
   assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_backup" }]);
   writeFileSync(path, await tarOf([{ name: "a.txt", text: "a" }]));
   assert.deepEqual(await tryTo(), ["backup_broken", { why: "no_backup" }]);
+  writeFileSync(path, await listedTarOf([head, { name: "sessions.db", text: "no database" }]));
+  assert.deepEqual(await tryTo(), ["backup_broken", { why: "database" }]);
   writeFileSync(path, gzipSync(await tarOf([{ name: "agentyard-backup.json", text: '{"format":99}' }])));
   assert.deepEqual(await tryTo(), ["backup_newer", { found: 99, known: 1 }]);
   assert.equal(existsSync(join(folder, "data")), false);

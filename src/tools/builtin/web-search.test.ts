@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders } from "node:http";
 import { type TestContext, test } from "node:test";
+import { saidOf } from "../../../test/world/said.ts";
 import { fileTools } from "../../../test/world/tools.ts";
 import { noteWeb, siteServer, webSettings } from "../../../test/world/web.ts";
 import { type SearchProvider, type SearchSettings, searchProviders } from "../../web/search-services.ts";
-import { wordsFor } from "../../words/words.ts";
 
 const key = "k3y-that-nobody-sees";
 
@@ -148,8 +148,7 @@ for (const provider of searchProviders) {
       assert.match(text, /^Error: web_search_failed: .*\bCall it once more with other words; .* tell the user\.$/);
       const why = whys[index] ?? "answer";
       const status = played.status ?? 200;
-      const [what] = wordsFor("en").failures.web_search_failed({ provider: name, why, status, setting: "" });
-      assert.ok(text.includes(what), text);
+      assert.ok(text.includes(saidOf("web_search_failed", { provider: name, why, status, setting: "" })), text);
       assert.ok(!text.includes(key), text);
     }
   });
