@@ -40,7 +40,7 @@ export const enContextFailures = {
   ],
   memory_full: (p: { max: number }) => [
     `There is room for ${p.max} memories.`,
-    "Remove one that is no longer true with /memory, then add this one.",
+    "Forget one that is no longer true with /memory forget, then add this one.",
   ],
   memory_not_found: (p: { id: string }) => [`There is no memory ${p.id}.`, "See all of them with /memory."],
   memory_secret: () => [

@@ -48,7 +48,7 @@ export const enHttpAdvice = {
     p.near === "" ? "GET /api/v1/skills lists them." : `Did you mean ${p.near}? GET /api/v1/skills lists all.`,
   rule_not_found: () => "GET /api/v1/rules lists what is allowed always.",
   rules_full: () => "Remove those you no longer need with DELETE /api/v1/rules/{rule}, or approve this call once.",
-  memory_full: () => "Remove one that is no longer true with DELETE /api/v1/memory/{memory}, then add this one.",
+  memory_full: () => "Forget one that is no longer true with DELETE /api/v1/memory/{memory}, then add this one.",
   memory_not_found: () => "GET /api/v1/memory lists all of them.",
   memory_secret: () => "Send it without the secret.",
   nobody_to_ask: () => "GET /api/v1/decisions has it; answer it there.",

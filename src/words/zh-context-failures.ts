@@ -28,7 +28,7 @@ export const zhContextFailures: typeof enContextFailures = {
     `检查程序 ${p.file} 无法使用：${p.because === undefined ? p.why : zhApprovals.checker.noDefinition()}。`,
     "请修好它或把它移出该文件夹；在此之前不会启动，否则询问会比您期望的少。",
   ],
-  memory_full: (p) => [`最多记住 ${p.max} 条。`, "请先用 /memory 删除不再成立的一条。"],
+  memory_full: (p) => [`最多记住 ${p.max} 条。`, "请先用 /memory forget 忘记不再成立的一条。"],
   memory_not_found: (p) => [`没有记忆 ${p.id}。`, "输入 /memory 查看全部。"],
   memory_secret: () => ["这看起来是密码或密钥，不会被记住。", "请把密钥写入 .env。"],
 };

@@ -39,7 +39,7 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
     p.near === "" ? "GET /api/v1/skills 列出全部技能。" : `是否指 ${p.near}？GET /api/v1/skills 列出全部技能。`,
   rule_not_found: () => "GET /api/v1/rules 可以查看始终允许的内容。",
   rules_full: () => "请用 DELETE /api/v1/rules/{rule} 收回不再需要的规则，或只批准这一次。",
-  memory_full: () => "请先用 DELETE /api/v1/memory/{memory} 删除不再成立的一条。",
+  memory_full: () => "请先用 DELETE /api/v1/memory/{memory} 忘记不再成立的一条。",
   memory_not_found: () => "GET /api/v1/memory 可以查看全部。",
   memory_secret: () => "请去掉其中的密码或密钥再发送。",
   nobody_to_ask: () => "GET /api/v1/decisions 可以查看并作出决定。",
