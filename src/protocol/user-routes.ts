@@ -193,7 +193,7 @@ export const userRoutes = {
     method: "DELETE",
     path: "/api/v1/users/{user}/keys/{key}",
     scope: "any",
-    summary: "Take an API key away; it opens nothing from this moment on.",
+    summary: "Revoke an API key; it opens nothing from this moment on.",
     params: ByKey,
     query: Empty,
     body: Empty,

@@ -17,9 +17,9 @@ export const codeForModels = {
   signalled: (signal: string) => `Failed (ended by ${signal})`,
   killed: "Failed (it was ended from outside)",
   outOfMemory: "Failed (out of memory). Work on less data at once.",
-  diskFull: "Failed (no room left in the workspace). Remove files that are no longer needed, or write less.",
+  diskFull: "Failed (no room left in the workspace). Delete files that are no longer needed, or write less.",
   overLimit:
-    "[The workspace holds more than it may: remove files that are no longer needed. Programs that take more room are ended.]",
+    "[The workspace holds more than it may: delete files that are no longer needed. Programs that take more room are ended.]",
   lost: "Failed (the sandbox broke down). Files are as they are, variables are gone; the next call starts anew.",
   pythonEnded: (how: string) => `Failed (the code ended Python itself: ${how}). Variables are gone.`,
   exitCode: (code: number) => `exit code ${code}`,

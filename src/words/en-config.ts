@@ -105,7 +105,7 @@ export const enConfig: ConfigWords = {
   unknownKey: (name, near) => [`there is no setting ${name}`, `Write ${near} instead`],
   noGroup: (name, example) => [`${name} holds other settings`, `Write them below it, such as ${example}`],
   syntax: (why) => [`this is not YAML (${why})`, "Check indentation and quotes here and in the line before"],
-  unreadable: (why) => [`the file cannot be read (${why})`, "Give this user permission to read it, or remove it"],
+  unreadable: (why) => [`the file cannot be read (${why})`, "Give this user permission to read it, or delete it"],
   unlisted: (why) => [
     `this folder of checkers cannot be listed (${why}), and without them less would be asked than you meant`,
     "Give this user permission to read the folder, or take it away",

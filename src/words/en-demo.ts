@@ -243,7 +243,7 @@ export const enDemo = {
     conflict: ({ path }: FailedCall) =>
       `\`${path}\` has content that I have not seen, so I left it as it is; let me read it first, then ask again.`,
     quota_exceeded: ({ path }: FailedCall) =>
-      `There is no room left for \`${path}\`; remove files that are no longer needed, then ask again.`,
+      `There is no room left for \`${path}\`; delete files that are no longer needed, then ask again.`,
   },
 };
 

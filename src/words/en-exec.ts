@@ -15,7 +15,7 @@ export const enExec = {
   noConversation: () => "No conversation was named, so no files are there and none are kept: --conversation ID",
   outputMissing: (p: { stream: "stdout" | "stderr"; bytes: number; path: string | undefined }) =>
     `! ${p.bytes} bytes of ${p.stream} are missing: more came than is kept (sandbox.output_bytes_max).${p.path === undefined ? "" : ` What was kept is in ${p.path}.`}`,
-  overLimit: () => "! The workspace now holds more than it may: remove files that are no longer needed.",
+  overLimit: () => "! The workspace now holds more than it may: delete files that are no longer needed.",
   /** `--file`, which is something else for `run`. */
   fileOption: "Run the code in this file",
   noteAboutCodes:

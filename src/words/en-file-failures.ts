@@ -48,7 +48,7 @@ export const enFileFailures = {
   ],
   quota_exceeded: (p: { path: string; what: "bytes" | "files"; limit: number; setting: string }) => [
     `There is no room ${p.path === "." ? "left in the workspace" : `for ${p.path}`}: the limit is ${p.what === "bytes" ? size(p.limit) : `${p.limit} files`}.`,
-    `Remove files that are no longer needed, or raise ${p.setting} in config/agentyard.yaml.`,
+    `Delete files that are no longer needed, or raise ${p.setting} in config/agentyard.yaml.`,
   ],
   conflict: (p: { path: string }) => [
     `${p.path} is not as it was when it was last looked at.`,

@@ -47,7 +47,7 @@ export const enHttpAdvice = {
   skill_not_found: (p): string =>
     p.near === "" ? "GET /api/v1/skills lists them." : `Did you mean ${p.near}? GET /api/v1/skills lists all.`,
   rule_not_found: () => "GET /api/v1/rules lists what is allowed always.",
-  rules_full: () => "Remove those you no longer need with DELETE /api/v1/rules/{rule}, or approve this call once.",
+  rules_full: () => "Revoke those you no longer need with DELETE /api/v1/rules/{rule}, or approve this call once.",
   memory_full: () => "Forget one that is no longer true with DELETE /api/v1/memory/{memory}, then add this one.",
   memory_not_found: () => "GET /api/v1/memory lists all of them.",
   memory_secret: () => "Send it without the secret.",
@@ -57,7 +57,7 @@ export const enHttpAdvice = {
     "Name a file of this conversation by a relative path without `..`, such as uploads/data.csv.",
   too_large: (p) =>
     p.setting === "" ? "Use a smaller file." : `Use a smaller file, ${orAsk(`raise ${p.setting} in agentyard.yaml`)}`,
-  quota_exceeded: (p) => `Remove files that are no longer needed, ${orAsk(`raise ${p.setting} in agentyard.yaml`)}`,
+  quota_exceeded: (p) => `Delete files that are no longer needed, ${orAsk(`raise ${p.setting} in agentyard.yaml`)}`,
   files_in_trash: () =>
     "GET /api/v1/workspaces/trash has their id; POST /api/v1/workspaces/trash/{id}/restore brings them back.",
   trash_not_found: () => "GET /api/v1/workspaces/trash lists what is there.",
@@ -93,10 +93,10 @@ export const enHttpAdvice = {
   user_exists: () => "GET /api/v1/users lists all.",
   user_unknown: (p) => (p.as === undefined ? "GET /api/v1/users lists all." : `Name ${p.as} or nobody.`),
   keys_full: () =>
-    "Remove those that nobody uses any more: GET /api/v1/users/{user}/keys shows when each was used last.",
+    "Revoke those that nobody uses any more: GET /api/v1/users/{user}/keys shows when each was used last.",
   key_not_found: () => "GET /api/v1/users/{user}/keys lists all.",
   sign_in_as_taken: () =>
-    "If they are refused: one that has API keys is not handed over. Remove those first, with DELETE /api/v1/users/{user}/keys/{key}.",
+    "If they are refused: one that has API keys is not handed over. Revoke those first, with DELETE /api/v1/users/{user}/keys/{key}.",
   proxy_unnamed: () =>
     ask(
       "add a user first (agentyard user add NAME), and to name the proxy in `server.trusted_proxies` of agentyard.yaml",

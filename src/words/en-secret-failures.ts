@@ -36,6 +36,6 @@ const secretKeyFaults: Readonly<Record<SecretKeyFault, { readonly what: string; 
   },
   unfit: {
     what: "Stored secrets cannot be opened: the file `key` of the data directory holds no key.",
-    next: "Put the right one back; if no secret was stored before, remove the file and a new one is made.",
+    next: "Put the right one back; if no secret was stored before, delete the file and a new one is made.",
   },
 };

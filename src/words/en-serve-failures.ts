@@ -35,7 +35,7 @@ export const enServeFailures = {
   ],
   keys_full: (p: { max: number }) => [
     `This user has ${p.max} API keys already.`,
-    "Remove those that nobody uses any more: `agentyard user key list NAME` shows when each was used last.",
+    "Revoke those that nobody uses any more: `agentyard user key list NAME` shows when each was used last.",
   ],
   key_not_found: (p: { id: string }) => [
     `There is no API key ${p.id}.`,
@@ -52,7 +52,7 @@ export const enServeFailures = {
   ],
   sign_in_as_taken: (p: { id: string }) => [
     `The user ${p.id} is kept for this person of the sign-in service already.`,
-    "If they are refused: one that has API keys is not handed over. Remove those first, with `agentyard user key remove`.",
+    "If they are refused: one that has API keys is not handed over. Revoke those first, with `agentyard user key remove`.",
   ],
   proxy_unnamed: () => [
     "This request came through a proxy, and there is no user yet: nobody could be told apart from you.",
@@ -105,7 +105,7 @@ export const enServeFailures = {
   ],
   restore_unfinished: (p: { path: string; keptAt: string }) => [
     `A restore into ${p.path} broke off before it was done.`,
-    `Run it again: agentyard restore FILE --replace.${p.keptAt === "" ? "" : ` What was there before lies in ${p.keptAt}.`} To begin empty instead, remove restoring-… there.`,
+    `Run it again: agentyard restore FILE --replace.${p.keptAt === "" ? "" : ` What was there before lies in ${p.keptAt}.`} To begin empty instead, delete restoring-… there.`,
   ],
   backup_failed: (p: { why: BackupFault }) => [
     `The backup was not made: ${backupFaults[p.why]}.`,
@@ -113,7 +113,7 @@ export const enServeFailures = {
   ],
   backup_exists: (p: { path: string }) => [
     `There is a file ${p.path} already.`,
-    "Name another one, or remove it first.",
+    "Name another one, or delete it first.",
   ],
   backup_broken: (p: { why: BrokenBackupFault }) => [
     `This backup cannot be used: ${brokenBackupFaults[p.why]}.`,

@@ -156,7 +156,7 @@ const nextSteps: Readonly<Partial<Record<keyof FailureWords | "permission_denied
   not_a_folder: "Call read_file with this path.",
   too_large: "Call search_file with this path, or read_file with offset and limit; if it is no text, tell the user.",
   quota_exceeded:
-    "Where you can run code, remove what you made and nobody needs any more, then try again; otherwise tell the user which files could be removed.",
+    "Where you can run code, delete what you made and nobody needs any more, then try again; otherwise tell the user which files could be deleted.",
   conflict: "Call read_file with this path, then repeat the change on what is there now.",
   document_locked: "Tell the user that it is protected, and ask for a copy that is not.",
   document_damaged: "Tell the user that the file is damaged, and ask for it again.",

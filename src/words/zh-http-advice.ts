@@ -80,10 +80,10 @@ export const zhHttpAdvice: typeof enHttpAdvice = {
   scope_missing: (p) => ask(`生成一个：\`agentyard user key add NAME --scope ${p.scope}\``),
   user_exists: () => "GET /api/v1/users 可以查看所有用户。",
   user_unknown: (p) => (p.as === undefined ? "GET /api/v1/users 可以查看所有用户。" : `请填写 ${p.as}，或者不填。`),
-  keys_full: () => "请删除不再使用的密钥：GET /api/v1/users/{user}/keys 会显示每个密钥的最近使用时间。",
+  keys_full: () => "请收回不再使用的密钥：GET /api/v1/users/{user}/keys 会显示每个密钥的最近使用时间。",
   key_not_found: () => "GET /api/v1/users/{user}/keys 可以查看所有密钥。",
   sign_in_as_taken: () =>
-    "如果此人仍被拒绝：已有 API 密钥的用户不会移交，请先用 DELETE /api/v1/users/{user}/keys/{key} 删除密钥。",
+    "如果此人仍被拒绝：已有 API 密钥的用户不会移交，请先用 DELETE /api/v1/users/{user}/keys/{key} 收回密钥。",
   proxy_unnamed: () =>
     ask("先添加用户（agentyard user add NAME），并在 agentyard.yaml 的 `server.trusted_proxies` 中写明该代理"),
 

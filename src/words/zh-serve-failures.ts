@@ -22,7 +22,7 @@ export const zhServeFailures: typeof enServeFailures = {
   password_unfit: (p) => ["密码太短。", `请至少使用 ${p.charactersMin} 个字符。`],
   keys_full: (p) => [
     `该用户已有 ${p.max} 个 API 密钥。`,
-    "请删除不再使用的密钥：`agentyard user key list NAME` 会显示每个密钥的最近使用时间。",
+    "请收回不再使用的密钥：`agentyard user key list NAME` 会显示每个密钥的最近使用时间。",
   ],
   key_not_found: (p) => [`没有 API 密钥 ${p.id}。`, "用 `agentyard user key list NAME` 查看所有密钥。"],
   sign_in_service_failed: (p) => [
@@ -36,7 +36,7 @@ export const zhServeFailures: typeof enServeFailures = {
   ],
   sign_in_as_taken: (p) => [
     `用户 ${p.id} 已为登录服务中的这个人保留。`,
-    "如果此人仍被拒绝：已有 API 密钥的用户不会移交，请先用 `agentyard user key remove` 删除密钥。",
+    "如果此人仍被拒绝：已有 API 密钥的用户不会移交，请先用 `agentyard user key remove` 收回密钥。",
   ],
   proxy_unnamed: () => [
     "这个请求经过代理，而这里还没有任何用户：无法分辨来者是谁。",

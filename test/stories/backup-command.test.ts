@@ -34,7 +34,7 @@ test("scripts get one object of each, and a file or a directory that is there is
   const again = await home.start("backup", file).ended;
   assert.deepEqual(
     [again.code, again.errors],
-    [2, `✗ There is a file ${file} already. Name another one, or remove it first.\n`],
+    [2, `✗ There is a file ${file} already. Name another one, or delete it first.\n`],
   );
   const full = await home.start("restore", file, "--lang", "zh").ended;
   assert.equal(full.code, 2);

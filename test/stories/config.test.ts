@@ -180,7 +180,7 @@ test("a file that may not be read is named [P5]", async (t) => {
   const place = makePlace(t);
   mkdirSync(join(place.dir, ".env"));
   assert.deepEqual(await place.mistakes(), [
-    ".env:1: the file cannot be read (EISDIR). Give this user permission to read it, or remove it.",
+    ".env:1: the file cannot be read (EISDIR). Give this user permission to read it, or delete it.",
   ]);
 });
 

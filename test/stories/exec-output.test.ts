@@ -51,7 +51,7 @@ test("a program that leaves too much behind ends with its own exit code, and exe
       code: exit,
       output: "",
       errors:
-        "+ outputs/big (2.9 MB)\n! The workspace now holds more than it may: remove files that are no longer needed.\n",
+        "+ outputs/big (2.9 MB)\n! The workspace now holds more than it may: delete files that are no longer needed.\n",
     });
   }
   const code = "print('done')\nopen('outputs/big', 'wb').write(bytes(3_000_000))";

@@ -115,6 +115,25 @@ test("a file is deleted, and an API key revoked, on every screen [P4]", () => {
   }
 });
 
+test("nor is a file removed, or an API key taken away, in what an answer, a list or a page says [P4]", () => {
+  const english =
+    /\bremov\w* (?:it, |the |a |those |these )?(?:files?|folders?)\b|\b(?:remov\w*|delet\w*) (?:an? |the |those )?(?:API )?keys?\b|\b(?:tak\w*|took) (?:an? |the )?(?:API )?keys? away\b|\bkeys? .{0,12}\b(?:removed|deleted|taken away)\b/i;
+  const chinese = /移除文件|(?:删除|移除)(?!该?用户)[^。；：，`]{0,8}密钥|密钥[^。；，]{0,4}(?:删除|移除)/;
+  const inChinese = globSync("{src,web/src}/words/zh*.ts", { cwd: root }).map((file) => ({
+    file,
+    text: literalsOf(read(file)).join("\n"),
+  }));
+  const inEnglish = texts().filter(({ file }) => file !== "CHANGELOG.md" && !file.startsWith("docs/decisions/"));
+  const said = [...inChinese, ...inEnglish].flatMap(({ file, text }) =>
+    text.split("\n").map((line) => `${file}: ${line}`),
+  );
+  assert.ok(said.length > 2_000, `only ${said.length} lines were found`);
+  assert.deepEqual(
+    said.filter((line) => english.test(line) || chinese.test(line)),
+    [],
+  );
+});
+
 test("the glossary has one row for each word", () => {
   const words = glossary().map(({ word }) => word);
   assert.deepEqual(words, [...new Set(words)]);

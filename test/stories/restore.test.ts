@@ -228,7 +228,7 @@ test("a yard does not begin empty where a restore was killed between the old and
     [code, errors],
     [
       1,
-      `✗ A restore into ${data} broke off before it was done. Run it again: ${typedHere} restore FILE --replace. What was there before lies in ${kept}. To begin empty instead, remove restoring-… there.\n`,
+      `✗ A restore into ${data} broke off before it was done. Run it again: ${typedHere} restore FILE --replace. What was there before lies in ${kept}. To begin empty instead, delete restoring-… there.\n`,
     ],
   );
   const zh = await home.start("serve", "--port", "0", "--lang", "zh").ended;

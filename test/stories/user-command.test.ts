@@ -121,7 +121,7 @@ test("a user is kept for one person of the sign-in service, once, and nobody is 
     output: "",
     errors:
       "✗ The user ada is kept for this person of the sign-in service already. If they are refused: one that has API " +
-      `keys is not handed over. Remove those first, with \`${typedHere} user key remove\`.\n`,
+      `keys is not handed over. Revoke those first, with \`${typedHere} user key remove\`.\n`,
   });
 });
 

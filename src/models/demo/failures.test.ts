@@ -74,7 +74,7 @@ const cases: [result: string, prompt: "read" | "write" | "change", english: stri
   [
     failedResult(makeFailure("quota_exceeded", { path, what: "bytes", limit: 9, setting })),
     "write",
-    "There is no room left for `outputs/a.txt`; remove files that are no longer needed, then ask again.",
+    "There is no room left for `outputs/a.txt`; delete files that are no longer needed, then ask again.",
     "放不下 `outputs/a.txt` 了；请删除不再需要的文件，再试一次。",
   ],
   [

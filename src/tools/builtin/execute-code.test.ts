@@ -85,7 +85,7 @@ test("a program that left too much in the workspace is done, and the model hears
   const { sandbox } = ending({ does, says: says("done\n") });
   assert.deepEqual((await tools.call("execute_code", { code: "x" }, { sandbox })).text.split("\n"), [
     "done",
-    "[The workspace holds more than it may: remove files that are no longer needed. Programs that take more room are ended.]",
+    "[The workspace holds more than it may: delete files that are no longer needed. Programs that take more room are ended.]",
     ...["[exit code 0, less than 1 s]", "Files:", "+ outputs/much (2.0 KB)"],
   ]);
 });
