@@ -4,7 +4,7 @@ import type { LogEvent } from "../../../src/protocol/events.ts";
 import type { ConversationState } from "../../../src/protocol/resources.ts";
 import { createStore } from "../app/store-value.ts";
 import { applyEvent, foldEvents } from "./fold.ts";
-import { emptyFold, type Folded, type Queued, type Run } from "./fold-state.ts";
+import { emptyFold, type Folded, type Queued, type RunningTurn } from "./fold-state.ts";
 import type { Item } from "./items.ts";
 import { openLive } from "./live.ts";
 import { preludeOf } from "./prelude.ts";
@@ -28,7 +28,7 @@ export type ConversationView = {
   /** Messages that no turn has taken up yet; the last ones may still be on their way. */
   readonly queue: readonly Queued[];
   readonly todos: Folded["todos"];
-  readonly run: Run | undefined;
+  readonly run: RunningTurn | undefined;
   readonly decisions: Folded["decisions"];
   readonly title: string;
   /** As the server has counted it last. */

@@ -3,8 +3,7 @@ import type { Todo } from "../../../src/protocol/todo.ts";
 import type { Item, UserItem } from "./items.ts";
 import type { Member } from "./team.ts";
 
-/** A turn that runs. */
-export type Run = {
+export type RunningTurn = {
   readonly turn: number;
   readonly message: string;
   readonly startedAt: number;
@@ -22,7 +21,7 @@ export type Folded = {
   items: Item[];
   queue: readonly Queued[];
   todos: readonly Todo[];
-  run: Run | undefined;
+  run: RunningTurn | undefined;
   /** Open decisions, oldest first. */
   decisions: readonly EventOf<"decision.asked">[];
   title: string | undefined;
