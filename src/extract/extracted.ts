@@ -23,10 +23,10 @@ export type Block = {
   /** Where its last line stands, if that is another place. */
   readonly to?: Place;
   /** Where in its text another page begins; who cuts it can say on which pages each part lies. */
-  readonly turns?: readonly Turn[];
+  readonly pageStarts?: readonly PageStart[];
 };
 
-export type Turn = { readonly at: number; readonly place: Place };
+export type PageStart = { readonly at: number; readonly place: Place };
 
 /** Where to open the file; what a format does not have is not there. All from 1 on. */
 export type Place = {

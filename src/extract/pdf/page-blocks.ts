@@ -1,4 +1,4 @@
-import type { Block, Place, Turn } from "../extracted.ts";
+import type { Block, PageStart, Place } from "../extracted.ts";
 import { tableAt } from "./page-tables.ts";
 import { fixedWidth, type Line } from "./pdf-page.ts";
 
@@ -112,15 +112,15 @@ function isCarriedOn({ line: before }: LinePiece, { line }: LinePiece): boolean 
 function blockOf(open: Open): Block {
   const { kind, lines } = open;
   const from = lines[0]?.place ?? {};
-  const { text, turns } = writtenOf(open);
-  const last = turns.at(-1);
-  return { kind, text, from, ...(last === undefined ? {} : { to: last.place, turns }) };
+  const { text, pageStarts } = writtenOf(open);
+  const last = pageStarts.at(-1);
+  return { kind, text, from, ...(last === undefined ? {} : { to: last.place, pageStarts }) };
 }
 
 /** Lines as one text, and where in it each further page begins. */
-function writtenOf({ kind, lines }: Open): { readonly text: string; readonly turns: readonly Turn[] } {
+function writtenOf({ kind, lines }: Open): { readonly text: string; readonly pageStarts: readonly PageStart[] } {
   const left = kind === "code" ? Math.min(...lines.map(({ line }) => line.left)) : 0;
-  const turns: Turn[] = [];
+  const pageStarts: PageStart[] = [];
   let text = "";
   let before: LinePiece | undefined;
   for (const piece of lines) {
@@ -128,11 +128,11 @@ function writtenOf({ kind, lines }: Open): { readonly text: string; readonly tur
     const isCode = kind === "code";
     if (before !== undefined)
       text += isCode || (kind === "list" && isItem(piece)) ? "\n" : jointOf(text, before.line, line);
-    if (before !== undefined && before.place.page !== place.page) turns.push({ at: text.length, place });
+    if (before !== undefined && before.place.page !== place.page) pageStarts.push({ at: text.length, place });
     text += isCode ? " ".repeat(indentOf(line, left)) + line.text : line.text.replaceAll("\t", " ");
     before = piece;
   }
-  return { text, turns };
+  return { text, pageStarts };
 }
 
 const indentMax = 80;

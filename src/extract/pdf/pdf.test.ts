@@ -62,9 +62,9 @@ test("what runs over pages knows where each of them begins in it, programs and l
     paragraph(780, ["- the last item"]),
   ]);
   assert.deepEqual(
-    found.blocks.map(({ kind, from, to, turns, text }) => [
+    found.blocks.map(({ kind, from, to, pageStarts, text }) => [
       ...[kind, from.page, to?.page],
-      turns?.map(({ at, place }) => [place.page, text.slice(at, at + 10)]),
+      pageStarts?.map(({ at, place }) => [place.page, text.slice(at, at + 10)]),
     ]),
     [
       [

@@ -33,12 +33,12 @@ export function* cutBlock(block: Block, unitsMax: number): Generator<Piece> {
  * Where the characters of a block stand, asked for from its beginning to its end: on which of its pages, or on which of its
  * lines where the text has just these. Undefined where that is not known.
  */
-function openPlaces({ text, from, to = from, turns }: Block): ((at: number) => Place) | undefined {
+function openPlaces({ text, from, to = from, pageStarts }: Block): ((at: number) => Place) | undefined {
   let [place, next] = [from, 0];
-  if (turns !== undefined)
+  if (pageStarts !== undefined)
     return (at) => {
-      for (let turn = turns[next]; turn !== undefined && turn.at <= at; turn = turns[next]) {
-        place = turn.place;
+      for (let start = pageStarts[next]; start !== undefined && start.at <= at; start = pageStarts[next]) {
+        place = start.place;
         next += 1;
       }
       return place;

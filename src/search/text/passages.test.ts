@@ -55,8 +55,8 @@ test("a section is a passage under its headings, over the pages that its text re
 test("each part of a long block says on which of its pages it lies [D2][D3]", () => {
   const lines = Array.from({ length: 90 }, (_, index) => `line ${index} of a program that is printed on three pages`);
   const text = lines.join("\n");
-  const turns = [30, 60].map((line, index) => ({ at: text.indexOf(`line ${line} `), place: { page: index + 5 } }));
-  const passages = passagesOf([{ kind: "code", text, from: { page: 4 }, to: { page: 6 }, turns }]);
+  const pageStarts = [30, 60].map((line, index) => ({ at: text.indexOf(`line ${line} `), place: { page: index + 5 } }));
+  const passages = passagesOf([{ kind: "code", text, from: { page: 4 }, to: { page: 6 }, pageStarts }]);
   const pageOf = (line: string | undefined) => 4 + Math.floor(Number(line?.split(" ")[1]) / 30);
   assert.ok(passages.length > 3);
   assert.deepEqual(
@@ -72,7 +72,7 @@ test("a passage that begins with a page is cited with that page, and the one bef
   const text = Array.from({ length: 90 }, (_, index) => `line ${index} of a program on two pages`).join("\n");
   const code: Block = { kind: "code", text, from: { page: 4 }, to: { page: 5 } };
   const second = passagesOf([code])[1]?.text ?? "";
-  const passages = passagesOf([{ ...code, turns: [{ at: text.indexOf(second), place: { page: 5 } }] }]);
+  const passages = passagesOf([{ ...code, pageStarts: [{ at: text.indexOf(second), place: { page: 5 } }] }]);
   assert.ok(passages.length > 2 && second.startsWith("line "));
   assert.deepEqual(
     passages.map(({ from, to }) => [from.page, to.page]),
