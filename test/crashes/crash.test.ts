@@ -24,7 +24,7 @@ const promises = {
     "what a useless summary cost is noted once, room is made and undone once, and so is a turn with its files",
   fullWindow: "where a window is full room is made once, in the middle of the turn, which goes on with it",
   branchAndDelete: "a conversation is branched, undone, forgotten and deleted once",
-  functionOfTheCaller: "a program that runs functions of its own gets one answer to its question",
+  functionOfTheCaller: "a caller that runs functions of its own gets one answer to its question",
   uploads: "a file that is sent again is there once, and the ledger ends with it",
   decisions: "what a person decided counts once, and so does what they allowed always",
   smallCompany: "agents that give work to agents go on, each with what it knows, and none is made or told twice",
