@@ -1,4 +1,5 @@
-import { BrokenOff } from "../client/client.ts";
+import { ok, type Result } from "../base/result.ts";
+import { BrokenOff, type ClientFailure } from "../client/client.ts";
 import type { SearchAnswer, SearchHit } from "../protocol/search-routes.ts";
 import { type Chat, openStored, sayFailure } from "./chat-state.ts";
 import { formatTime } from "./format.ts";
@@ -118,10 +119,14 @@ async function showPassage(
   const { console, style, words } = chat;
   const shownPath = safeLine(path, pathCells);
   const head = [shownPath, placeText(from, to, words), headings?.at(-1) ?? ""].filter((part) => part !== "");
-  const lines = from.line === undefined ? undefined : await linesOf(chat, path, { from: from.line, to: to.line });
-  if (lines === "gone") return void console.say(words.terminal.lookup.gone());
+  const read = from.line === undefined ? ok(undefined) : await linesOf(chat, path, { from: from.line, to: to.line });
+  if (!read.ok) {
+    // Only then does another search help.
+    if (read.failure.code === "file_not_found") return void console.say(words.terminal.lookup.gone());
+    return sayFailure(chat, read.failure);
+  }
   console.say(style.strong(head.map((part) => safeLine(part, pathCells)).join(" · ")));
-  for (const line of lines ?? snippet.split("\n")) console.say(`  ${safeText(line)}`);
+  for (const line of read.value ?? snippet.split("\n")) console.say(`  ${safeText(line)}`);
   console.say(style.dim(words.terminal.lookup.readOn({ path: shownPath })));
 }
 
@@ -134,12 +139,12 @@ async function linesOf(
   { client, current }: Chat,
   path: string,
   { from, to = from }: { readonly from: number; readonly to?: number | undefined },
-): Promise<readonly string[] | "gone" | undefined> {
+): Promise<Result<readonly string[] | undefined, ClientFailure>> {
   const download = await client.download(current.id, path);
-  if (!download.ok) return "gone";
+  if (!download.ok) return download;
   const bytes = await bytesOf(download.value.chunks);
   const text = bytes === undefined ? undefined : utf8(bytes);
-  return text?.split(/\r?\n/).slice(from - 1, Math.min(to, from + linesShownMax - 1));
+  return ok(text?.split(/\r?\n/).slice(from - 1, Math.min(to, from + linesShownMax - 1)));
 }
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | undefined> {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { createClient, type Fetch } from "../../src/client/client.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
 import { keys, startChat } from "../world/pty.ts";
@@ -79,6 +82,43 @@ for (const language of ["en", "zh"] as const) {
     await say("/current", "papers");
     await must(client.upload("papers", "large.txt", Buffer.from("x".repeat(6_000_000))));
     await say("/search --files walrus", words.unread);
+    chat.leave();
+    await chat.ended;
+  });
+}
+
+const gone = { en: "✗ It is no longer there: search again.", zh: "✗ 它已经不在了：请重新搜索。" } as const;
+const away = {
+  en: "✗ AgentYard cannot be reached: fetch failed. Check that it runs",
+  zh: "✗ 连接不上 AgentYard：fetch failed。请确认它正在运行",
+} as const;
+
+for (const language of ["en", "zh"] as const) {
+  test(`/open N says that a file is gone only where it is; otherwise why it could not be read (${language}) [U1][P4]`, async () => {
+    await using yard = await startYard();
+    await yard.start("papers");
+    await must(yard.client.upload("papers", "notes.txt", Buffer.from("a red walrus")));
+    let isCut = false;
+    const fetch: Fetch = (url, init) =>
+      isCut && url.includes("/files/content") ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
+    const chat = startChat({
+      client: createClient({ fetch, language }),
+      language,
+      command: { going: { id: "papers" } },
+    });
+    const say = async (line: string, expected: string) => {
+      chat.type(line + keys.enter);
+      return chat.waitFor(expected);
+    };
+    await chat.waitFor("You> ");
+    await say("/search --files walrus", texts[language].one);
+    isCut = true;
+    await say("/open 1", away[language]);
+    isCut = false;
+    await say("/open 1", texts[language].readOn);
+    await rm(join(yard.data, "workspace", "papers", "uploads", "notes.txt"));
+    await say("/open 1", gone[language]);
+    assert.equal(chat.text().split(gone[language]).length, 2);
     chat.leave();
     await chat.ended;
   });
