@@ -1,6 +1,8 @@
+import { ok, type Result } from "../base/result.ts";
+import type { ClientFailure } from "../client/client.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { Slot } from "../protocol/message.ts";
-import type { Decision } from "../protocol/resources.ts";
+import type { ConversationState, Decision } from "../protocol/resources.ts";
 import { languages, type Words } from "../words/words.ts";
 import { agents } from "./agents-command.ts";
 import { branch } from "./branch-command.ts";
@@ -12,6 +14,7 @@ import { connect } from "./connect-command.ts";
 import type { Suggestion, TypedLine } from "./console.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { exportConversation } from "./export-command.ts";
+import { failureText } from "./failure-text.ts";
 import { clean, files, undo } from "./file-commands.ts";
 import { formatTime } from "./format.ts";
 import { inboxLines } from "./inbox-lines.ts";
@@ -272,31 +275,35 @@ async function queue(chat: Chat, text: string, line: TypedLine): Promise<undefin
   const typed = partsOf(line.typed ?? line.text).argument;
   if (text !== "") return void (await sendLine(chat, { text, typed }, { isQueued: true, line }));
   const waiting = await waitingMessages(chat);
-  if (waiting.length === 0) console.say(command.nothingWaits());
-  for (const [index, message] of waiting.entries()) {
+  if (!waiting.ok) return sayFailure(chat, waiting.failure);
+  if (waiting.value.length === 0) console.say(command.nothingWaits());
+  for (const [index, message] of waiting.value.entries()) {
     console.say(command.queueEntry({ number: index + 1, mode: message.mode, text: safeLine(message.text, 100) }));
   }
 }
 
 /** Alt+Up: the last message of ours that waits stands in the editor again. */
-export async function withdrawLast({ client, console, current, words }: Chat): Promise<void> {
-  await current.whenSent;
-  const state = await client.call("getState", { params: { id: current.id } });
-  const message = state.ok ? state.value.queue.at(-1) : undefined;
-  const taken =
-    message === undefined
-      ? undefined
-      : await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
-  if (message === undefined || !taken?.ok) return console.note(words.terminal.rich.nothingToWithdraw());
-  console.screen?.giveBack(ownWords(message.text).words);
+export async function withdrawLast(chat: Chat): Promise<void> {
+  const { client, console, current, style, words } = chat;
+  const noteFailure = (failure: ClientFailure) => console.note(style.bad(`✗ ${failureText(words, failure)}`));
+  const waiting = await waitingMessages(chat);
+  if (!waiting.ok) return noteFailure(waiting.failure);
+  const message = waiting.value.at(-1);
+  if (message === undefined) return console.note(words.terminal.rich.nothingToWithdraw());
+  const taken = await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
+  if (taken.ok) return console.screen?.giveBack(ownWords(message.text).words);
+  // Its turn began meanwhile.
+  if (taken.failure.code === "message_not_found") return console.note(words.terminal.rich.nothingToWithdraw());
+  noteFailure(taken.failure);
 }
 
 async function unqueue(chat: Chat, number: string): Promise<undefined> {
   const { client, console, current, words } = chat;
   const { command } = words.terminal;
   const waiting = await waitingMessages(chat);
-  if (waiting.length === 0) return void console.say(command.nothingWaits());
-  const message = number === "" ? waiting.at(-1) : waiting[Number(number) - 1];
+  if (!waiting.ok) return sayFailure(chat, waiting.failure);
+  if (waiting.value.length === 0) return void console.say(command.nothingWaits());
+  const message = number === "" ? waiting.value.at(-1) : waiting.value[Number(number) - 1];
   if (message === undefined)
     return void console.say(command.noSuchEntry({ number: safeLine(number, 20), lister: "/queue" }));
   const taken = await client.call("withdrawMessage", { params: { id: current.id, message: message.id } });
@@ -304,10 +311,12 @@ async function unqueue(chat: Chat, number: string): Promise<undefined> {
   console.say(command.withdrawn({ text: safeLine(ownWords(message.text).words, 1000) }));
 }
 
-async function waitingMessages({ client, current }: Chat) {
+async function waitingMessages({ client, current }: Chat): Promise<Result<ConversationState["queue"], ClientFailure>> {
   await current.whenSent;
+  // Nothing was said in it yet.
+  if (!current.isStored) return ok([]);
   const state = await client.call("getState", { params: { id: current.id } });
-  return state.ok ? state.value.queue : [];
+  return state.ok ? ok(state.value.queue) : state;
 }
 
 function isName(name: string): name is SlashCommandName {

@@ -229,6 +229,38 @@ test("what is queued waits for the next turn, is listed, and can be withdrawn [L
   assert.equal(model.asked.length, 3);
 });
 
+const unreached = {
+  en: "✗ AgentYard cannot be reached: fetch failed. Check that it runs",
+  zh: "✗ 连接不上 AgentYard：fetch failed。请确认它正在运行",
+} as const;
+const nothingWaits = { en: "Nothing waits.", zh: "没有等待的消息。" } as const;
+
+for (const language of ["en", "zh"] as const) {
+  test(`where nobody can tell what waits, /queue and /unqueue say why, and not that nothing does (${language}) [L7][P4]`, async () => {
+    await using yard = await startYard();
+    await yard.start("here");
+    let isCut = true;
+    const fetch: typeof yard.fetch = (url, init) =>
+      isCut && url.endsWith("/state") ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
+    const chat = startChat({ client: createClient({ fetch, language }), language });
+    await chat.waitFor("You> ");
+    chat.type(`/queue${keys.enter}`);
+    await chat.waitFor(nothingWaits[language]);
+    isCut = false;
+    chat.type(`/load here${keys.enter}`);
+    await chat.waitFor("here");
+    await chat.waitFor("You> ");
+    isCut = true;
+    for (const command of ["/queue", "/unqueue", "/unqueue 1"]) {
+      chat.type(command + keys.enter);
+      await chat.waitFor(unreached[language]);
+    }
+    assert.equal(chat.text().split(nothingWaits[language]).length, 2);
+    chat.leave();
+    await chat.ended;
+  });
+}
+
 test("an answer that breaks off is tried again on a new line, and only the second is final [M3]", async () => {
   await using model = await modelServer([
     { text: "Half an ans", fault: { after: 3, kind: "break" } },

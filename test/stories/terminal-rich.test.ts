@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFailure } from "../../src/protocol/failure.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
+import { mcpAddress } from "../world/mcp-client.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { problemFor } from "../world/problem.ts";
 import { makeHome } from "../world/program.ts";
 import { modelEnv } from "../world/served.ts";
 import { cannotDraw, openTmux, type TmuxWindow } from "../world/tmux.ts";
+import { startYard } from "../world/yard.ts";
 
 const table =
   "# Title\n\nSome **bold** words.\n\n| 区域 | Amount |\n| --- | ---: |\n| 华东 | 12 |\n| North | 9 |\n\n- one\n- two";
@@ -265,4 +269,28 @@ function browserOf(address: string) {
     assert.ok(response.ok, `${method} ${path}: ${text}`);
     return text === "" ? {} : JSON.parse(text);
   };
+}
+
+for (const [language, why] of [
+  ["en", /✗ The database is locked by another program\. Try again/],
+  ["zh", /✗ 数据库被另一个程序锁定了。请重试/],
+] as const) {
+  test(`Alt+Up says why, where nobody can tell what waits (${language}) [L7][P4]`, { skip: cannotDraw }, async (t) => {
+    const folder = folderWith(t, {});
+    await using yard = await startYard();
+    await yard.start("here");
+    let isBusy = false;
+    const fetch = yard.app.fetch;
+    yard.app.fetch = (request, ...more) =>
+      isBusy && request.url.endsWith("/state")
+        ? Response.json(problemFor(makeFailure("storage_busy", {}), 503, language), { status: 503 })
+        : fetch(request, ...more);
+    const { origin } = await mcpAddress(t, yard.app);
+    const args = ["--url", origin, "--lang", language, "--resume", "here"];
+    const window = await openTmux(t).open({ args, cwd: folder });
+    await window.waitFor(/here · /);
+    isBusy = true;
+    await window.press("M-Up");
+    await window.waitFor(why);
+  });
 }
