@@ -59,7 +59,7 @@ test("a turn with more events than are read at once is shown while it runs, its 
   const { number } = await yard.start("busy");
   const steps = Array.from({ length: 1_100 }, (_, at) => step(1, at + 1, "task-a"));
   await yard.log.append(number, [said, starts(1), spawned("task-a", "amber"), starts(1, "task-a"), ...steps]);
-  const [turn, ...others] = (await readTurns(yard.client, "busy", steps.length + 4)) ?? [];
+  const [turn, ...others] = await must(readTurns(yard.client, "busy", steps.length + 4));
   assert.deepEqual([turn?.turn, turn?.outcome, turn?.steps, others], [1, "running", 1_000, []]);
   assert.deepEqual(new Set(turn?.entries.map(({ agent }) => agent)), new Set(["amber"]));
 });
@@ -83,8 +83,9 @@ test("scrolling back to the beginning of a long conversation shows each message 
   );
 });
 
-test("where the log cannot be read, the timeline stays as it was [B1]", async () => {
+test("where the log cannot be read, the timeline is told why [B1][P4]", async () => {
   const fetch = () => Promise.resolve(new Response(null, { status: 503 }));
   const client = createClient({ fetch, baseUrl: "http://yard.invalid", language: "en", newKey: () => "k" });
-  assert.equal(await readTurns(client, "busy", 4), undefined);
+  const read = await readTurns(client, "busy", 4);
+  assert.equal(read.ok ? "read" : read.failure.code, "answer_unreadable");
 });

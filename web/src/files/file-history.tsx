@@ -3,6 +3,7 @@ import type { FileVersion } from "../../../src/protocol/file-view-routes.ts";
 import { bytesText, fullTimeText, timeText } from "../app/format.ts";
 import { useYard } from "../app/yard.ts";
 import { Button } from "../parts/button.tsx";
+import { Trouble } from "../preview/trouble.tsx";
 import { useWords } from "../words/words.ts";
 import { shownName } from "./file-names.ts";
 
@@ -13,13 +14,18 @@ export function FileHistory({ conversation, path, changes }: FileHistoryProps) {
   const { client, toasts } = useYard();
   const { files: words, language } = useWords();
   const [versions, setVersions] = useState<readonly FileVersion[]>();
+  const [trouble, setTrouble] = useState<string>();
   const [again, setAgain] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change of a file asks anew.
   useEffect(() => {
     let isWanted = true;
     void client()
       .call("listFileHistory", { params: { id: conversation }, query: { path } })
-      .then((answer) => isWanted && setVersions(answer.ok ? answer.value.items : []));
+      .then((answer) => {
+        if (!isWanted) return;
+        setTrouble(answer.ok ? undefined : answer.failure.detail);
+        if (answer.ok) setVersions(answer.value.items);
+      });
     return () => {
       isWanted = false;
     };
@@ -30,6 +36,7 @@ export function FileHistory({ conversation, path, changes }: FileHistoryProps) {
     toasts.tell({ kind: done.ok ? "news" : "trouble", text });
     setAgain((count) => count + 1);
   };
+  if (trouble !== undefined) return <Trouble detail={trouble} onRetry={() => setAgain((count) => count + 1)} />;
   if (versions === undefined) return null;
   if (versions.length === 0) return <p className="about">{words.noHistory}</p>;
   return (

@@ -85,8 +85,9 @@ async function removeFile(
   const undo = async () => {
     takeAway();
     const history = await client().call("listFileHistory", { params, query: { path } });
-    const last = history.ok ? history.value.items.find(({ canRestore }) => canRestore) : undefined;
-    const back = await client().call("restoreFile", { params, body: { path, seq: last?.seq ?? 1 } });
+    const seq = history.ok ? history.value.items.find(({ canRestore }) => canRestore)?.seq : undefined;
+    // Where nothing is kept, the server says so: the first event is never a file's.
+    const back = history.ok ? await client().call("restoreFile", { params, body: { path, seq: seq ?? 1 } }) : history;
     if (!back.ok) toasts.tell({ kind: "trouble", text: back.failure.detail });
     await files.refresh();
   };

@@ -3,6 +3,7 @@ import type { SearchedFiles } from "../../../src/protocol/resources.ts";
 import { Link } from "../app/link.tsx";
 import { useYard } from "../app/yard.ts";
 import { placeText, spotOf } from "../preview/spot.ts";
+import { Trouble } from "../preview/trouble.tsx";
 import { useWords } from "../words/words.ts";
 
 type FoundInFilesProps = { readonly conversation: string; readonly query: string };
@@ -14,17 +15,21 @@ export function FoundInFiles({ conversation, query }: FoundInFilesProps) {
   const { client } = useYard();
   const { files: words, preview } = useWords();
   const [found, setFound] = useState<SearchedFiles>();
+  const [trouble, setTrouble] = useState<string>();
   useEffect(() => {
     let isWanted = true;
     const timer = setTimeout(async () => {
       const answer = await client().call("searchFiles", { params: { id: conversation }, query: { query } });
-      if (isWanted) setFound(answer.ok ? answer.value : undefined);
+      if (!isWanted) return;
+      setTrouble(answer.ok ? undefined : answer.failure.detail);
+      setFound(answer.ok ? answer.value : undefined);
     }, waitMs);
     return () => {
       isWanted = false;
       clearTimeout(timer);
     };
   }, [client, conversation, query]);
+  if (trouble !== undefined) return <Trouble detail={trouble} />;
   if (found === undefined || found.hits.length === 0) return null;
   return (
     <div className="files-folder">

@@ -5,6 +5,7 @@ import { useSince } from "../chat/since.ts";
 import { IconButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Time } from "../parts/time.tsx";
+import { Trouble } from "../preview/trouble.tsx";
 import { useWords, type Words } from "../words/words.ts";
 import { eventsMax, readTurns } from "./read-turns.ts";
 import type { Entry, TimedTurn } from "./turns.ts";
@@ -23,19 +24,28 @@ export function TimelinePanel({ conversation, head, onClose }: TimelineProps) {
   const { timeline: words, shell } = useWords();
   const { client } = useYard();
   const [turns, setTurns] = useState<readonly TimedTurn[]>();
+  const [trouble, setTrouble] = useState<string>();
+  const [again, setAgain] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever wants it tried again asks anew.
   useEffect(() => {
     let isWanted = true;
-    void readTurns(client(), conversation, head).then((read) => read !== undefined && isWanted && setTurns(read));
+    void readTurns(client(), conversation, head).then((read) => {
+      if (!isWanted) return;
+      setTrouble(read.ok ? undefined : read.failure.detail);
+      // What was read before stays.
+      if (read.ok) setTurns(read.value);
+    });
     return () => {
       isWanted = false;
     };
-  }, [client, conversation, head]);
+  }, [client, conversation, head, again]);
   return (
     <section className="timeline" aria-label={words.title}>
       <header className="timeline-head">
         <h2>{words.title}</h2>
         <IconButton icon="close" label={shell.close} onClick={onClose} />
       </header>
+      {trouble !== undefined && <Trouble detail={trouble} onRetry={() => setAgain((count) => count + 1)} />}
       {turns?.length === 0 && <p className="about">{words.none}</p>}
       {turns
         ?.slice(-turnsMax)
