@@ -1,6 +1,7 @@
 import { type InputRequest, inputRequired } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Client } from "../client/client.ts";
+import { ok, type Result } from "../base/result.ts";
+import type { Client, ClientFailure } from "../client/client.ts";
 import type { FormField } from "../protocol/form.ts";
 import type { Decision } from "../protocol/resources.ts";
 import { findingWords, type Words } from "../words/words.ts";
@@ -130,17 +131,19 @@ export async function takeAnswers(
   conversation: string,
   answers: Readonly<Record<string, unknown>>,
   client: Client,
-): Promise<ReadonlySet<string>> {
+): Promise<Result<ReadonlySet<string>, ClientFailure>> {
   const left = new Set<string>();
+  if (Object.keys(answers).length === 0) return ok(left);
   const state = await client.call("getState", { params: { id: conversation } });
-  for (const decision of state.ok ? state.value.decisions : []) {
+  if (!state.ok) return state;
+  for (const decision of state.value.decisions) {
     if (!Object.hasOwn(answers, decision.id)) continue;
     const body = verdictOf(decision, Filled.safeParse(answers[decision.id]).data);
     const params = { id: conversation, decision: decision.id };
     const made = body === undefined ? undefined : await client.call("decide", { params, body });
     if (made?.ok !== true && made?.failure.code !== "decision_already_made") left.add(decision.id);
   }
-  return left;
+  return ok(left);
 }
 
 /** Undefined: it stays open. Only a clear yes is one. */

@@ -61,11 +61,12 @@ export const talkTools = [
       if (!begun.ok) return refused(begun.failure);
       const { conversation } = begun.value;
       const left = await takeAnswers(conversation, call.answers ?? {}, call.client);
+      if (!left.ok) return notPassedOn(conversation, left.failure, call);
       const end = await followTurn(begun.value, call, wait_seconds * 1_000, { isNew: noted?.success !== true });
       const forms =
         end.how === "asked" && call.canAsk
           ? formsFor(
-              end.decisions.filter(({ id }) => !left.has(id)),
+              end.decisions.filter(({ id }) => !left.value.has(id)),
               call.words,
             )
           : {};
@@ -131,6 +132,13 @@ export const talkTools = [
     },
   }),
 ];
+
+/** What a person filled in is lost with the call; whoever made it is not to say the message once more. */
+function notPassedOn(conversation: string, { code, detail }: ClientFailure, { words }: ToolCall) {
+  const { mcpServer: texts } = words;
+  const parts = [detail, texts.notPassedOn(), texts.howToDecide(), texts.place({ conversation, status: "waiting" })];
+  return refused({ code, detail: parts.join("\n\n") });
+}
 
 type Wanted = {
   readonly text: string;

@@ -18,6 +18,8 @@ export const enMcpServer = {
   answer: () => "Answer",
   howToDecide: () =>
     "A person decides it: with /inbox in the terminal (`agentyard`), or over HTTP (POST /api/v1/conversations/ID/decisions/DECISION). A question can be answered with answer_question, too. Then wait_for_answer.",
+  notPassedOn: () =>
+    "What was filled in has not reached the agent, which still waits for it. Do not send the message again.",
   forPeople: () =>
     "Whether this call may be made is for a person to decide, not for other software: with /inbox in the terminal (`agentyard`), or over HTTP.",
   running: () => "The turn goes on. Get its answer with wait_for_answer.",

@@ -13,6 +13,7 @@ export const zhMcpServer: typeof enMcpServer = {
   answer: () => "回答",
   howToDecide: () =>
     "由人来决定：在终端（`agentyard`）里用 /inbox，或通过 HTTP（POST /api/v1/conversations/ID/decisions/DECISION）。问题也可以用 answer_question 回答。之后调用 wait_for_answer。",
+  notPassedOn: () => "所填的内容没有送到智能体，它仍在等待。请不要重新发送这条消息。",
   forPeople: () => "这次调用能否进行要由人决定，不能由其他软件决定：在终端（`agentyard`）里用 /inbox，或通过 HTTP。",
   running: () => "回合仍在进行。用 wait_for_answer 取得它的回答。",
   nothingSaid: () => "这个对话里还没有内容。",
