@@ -71,11 +71,20 @@ async function newestFiles({ client }: Visitor) {
       const limit = filesListedMax - found.length;
       if (limit === 0) return found;
       const listed = await client.call("listFiles", { params: { id }, query: { path: folder, limit } });
-      // A conversation whose folder is gone has none there.
+      if (!listed.ok && !isOfFolder(listed.failure))
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, listed.failure.detail, { code: listed.failure.code });
       for (const { path, type, bytes } of listed.ok ? listed.value.items : [])
         if (type === "file")
           found.push({ uri: fileUri(id, path), name: path, title: `${path} · ${title}`, size: bytes });
     }
   }
   return found;
+}
+
+/**
+ * It is gone, or an agent made something else of it: the other conversations have files all the same. Whatever else it is,
+ * a limit or a right or the server, would hold for them as well.
+ */
+function isOfFolder({ status = 0 }: ClientFailure): boolean {
+  return [400, 404].includes(status);
 }

@@ -276,6 +276,23 @@ for (const [language, notPassedOn] of [
   });
 }
 
+test("files are listed as resources without a folder that is gone; what holds for all of them is said [G2][P4]", async (t) => {
+  await using yard = await startYard();
+  const client = await connect(t, overHttp(await mcpAddress(t, yard.app)));
+  for (const id of ["one", "two"]) {
+    await yard.start(id);
+    await must(yard.client.upload(id, "a.txt", Buffer.from("a")));
+  }
+  let problem = problemFor(makeFailure("file_not_found", { path: "uploads", near: "" }), 404);
+  answerInPlace(yard, (url) => (url.includes("/one/files?") ? problem : undefined));
+  assert.deepEqual(
+    (await client.listResources()).resources.map(({ uri }) => uri),
+    ["agentyard://conversations/two/files/uploads/a.txt"],
+  );
+  problem = problemFor(makeFailure("storage_busy", {}), 503);
+  await assert.rejects(client.listResources(), { message: new RegExp(problem.detail.slice(0, 40)) });
+});
+
 /** Some requests inside the yard are answered with a problem. */
 function answerInPlace({ app }: Pick<Yard, "app">, problemOf: (url: string) => Problem | undefined): void {
   const { fetch } = app;
