@@ -40,7 +40,7 @@ export const enChat = {
   /** Without names: none, or nobody knows which. */
   filesLeftOut: ({ files }: { readonly files: string | undefined }) =>
     files === undefined
-      ? "The files could not be copied, or not all of them; the log file of the server says why. They are still in the conversation before."
+      ? "The files could not be copied, or not all of them. They are still in the conversation before: go back and begin a new one from there again; if that fails, too, the log file of the server says why."
       : `These files could not be copied: ${files}. They are still in the conversation before: have the agent copy them there under other names, then begin a new one again.`,
   regenerate: "Answer again",
   tryAgain: "Try again",

@@ -39,7 +39,7 @@ export const zhChat: typeof enChat = {
   branchAfter: "从这里新建对话",
   filesLeftOut: ({ files }) =>
     files === undefined
-      ? "文件没能复制，或没有全部复制；原因见服务器的日志文件。它们仍在原来的对话里。"
+      ? "文件没能复制，或没有全部复制。它们仍在原来的对话里：请返回那里再次新建对话；如果仍然失败，原因见服务器的日志文件。"
       : `这些文件没能复制：${files}。它们仍在原来的对话里：让智能体在那里用别的名称复制一份，然后再次新建对话。`,
   regenerate: "重新回答",
   tryAgain: "重试",
