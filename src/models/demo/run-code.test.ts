@@ -26,6 +26,7 @@ const wishes: [prompt: string, language: string, code: string][] = [
   ["运行 python：print(6 * 7)", "python", "print(6 * 7)"],
   ["用 Python 运行：print(1)", "python", "print(1)"],
   ["请运行这段代码：\nprint('你好')", "python", "print('你好')"],
+  ["运行 python x", "python", "x"],
   ["执行 JavaScript 代码：console.log(1)", "javascript", "console.log(1)"],
   ["What is 17 * 23?", "python", "print(17 * 23)"],
   ["calculate (1 + 2) ^ 3", "python", "print((1 + 2) ** 3)"],
@@ -43,6 +44,7 @@ for (const [prompt, language, code] of wishes)
 test("what only looks like code or a sum is none [M5]", async () => {
   const prompts = [
     "what is python?",
+    "运行 pythonic things",
     "run the numbers",
     "What is this?\n```python\nprint(1)\n```",
     "```\njust a text\n```",
@@ -68,6 +70,22 @@ test("a program of any length is read at once, and one that is too long for an o
   assert.deepEqual((await talk().say(`python: ${long}${"2".repeat(100)}`)).calls, []);
   assert.deepEqual((await talk().say(`run ${"this ".repeat(9_000)}`)).calls, []);
   assert.deepEqual((await talk().say(`${"(1+".repeat(16_000)}`)).calls, []);
+});
+
+test("a text that is nearly an order is read at once, whatever it repeats [M5][Q2]", async () => {
+  const blanks = " ".repeat(45_000);
+  const texts = [
+    ...["算".repeat(290), "请帮我".repeat(90), `算${"算".repeat(48_000)}`, `1${" + 1".repeat(10_000)}`],
+    ...[`运行${blanks}x`, `运行 pythonic${blanks}x`, `run${blanks}python${blanks.slice(1_000)}x`.slice(0, 49_000)],
+    ...[`python${blanks}x`, `run print(${")(".repeat(20_000)}`, `please ${"please, ".repeat(6_000)}`],
+  ];
+  for (const text of texts) assert.deepEqual((await talk().say(text)).calls, [], text.slice(0, 20));
+});
+
+test("a sum is as long as an order may be, and one that is longer is none [M5]", async () => {
+  const sum = `${"1+".repeat(149)}11`;
+  assert.deepEqual((await talk().say(sum)).calls, [["execute_code", { language: "python", code: `print(${sum})` }]]);
+  assert.deepEqual((await talk().say(`${sum}1`)).calls, []);
 });
 
 test("why code did not run is told with what to do, in both languages [M5][X3][P4]", async () => {

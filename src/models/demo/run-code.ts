@@ -36,7 +36,7 @@ const languages: Readonly<Record<string, Language>> = {
   ...{ "": "python", py: "python", python: "python", python3: "python" },
   ...{ bash: "bash", sh: "bash", shell: "bash", js: "javascript", javascript: "javascript", node: "javascript" },
 };
-const named = "(?<language>python3?|py|bash|shell|sh|javascript|js|node)";
+const named = "(?<language>python3?|py|bash|shell|sh|javascript|js|node)(?!\\w)";
 
 /** A single block; what stands around it asks to run it, or there is nothing around it and its language is named. */
 function inFences(text: string): CodeWish | undefined {
@@ -61,6 +61,7 @@ function afterOrder(text: string): CodeWish | undefined {
 }
 
 const noun = "(?:code|script|program|snippet|one-liner)";
+/** No two parts in a row may take the same character: what does not fit would be tried in every way there is. */
 const orders: readonly RegExp[] = [
   form(
     `(?:(?:please|can you|could you|now|then)[\\s,]+)*(?:run|execute)\\s+(?:(?:this|the|some|following)\\s+)*(?:${named}(?:\\s+${noun})?|${noun}(?:\\s+in\\s+${named})?)\\s*[:：]\\s*(?<code>.+)`,
@@ -68,23 +69,24 @@ const orders: readonly RegExp[] = [
   form(`(?:(?:please|can you|could you|now|then)[\\s,]+)*(?:run|execute)\\s+(?<code>print\\s*\\(.*\\))`),
   form(`${named}(?:\\s+${noun})?\\s*[:：]\\s*(?<code>.+)`),
   form(
-    `(?:请|麻烦|帮我|现在|然后|[\\s，,])*(?:用\\s*)?(?:${named}\\s*)?(?:来)?(?:运行|执行|跑)(?:一下|这段|以下|下面的?|\\s)*(?:代码|程序|脚本)?\\s*[:：]\\s*(?<code>.+)`,
+    `(?:请|麻烦|帮我|现在|然后|[\\s，,])*(?:用\\s*)?(?:${named}\\s*)?(?:来)?(?:运行|执行|跑)(?:一下|这段|以下|下面的?|\\s)*(?:(?:代码|程序|脚本)\\s*)?[:：]\\s*(?<code>.+)`,
   ),
   form(
-    `(?:请|麻烦|帮我|现在|然后|[\\s，,])*(?:运行|执行|跑)(?:一下|这段|以下|下面的?|\\s)*${named}\\s*(?:代码|程序|脚本)?\\s*[:：]?\\s*(?<code>\\S.+)`,
+    `(?:请|麻烦|帮我|现在|然后|[\\s，,])*(?:运行|执行|跑)(?:一下|这段|以下|下面的?|\\s)*${named}\\s*(?:(?:代码|程序|脚本)\\s*)?(?:[:：]\\s*)?(?<code>\\S.*)`,
   ),
 ];
 
 /** Numbers and the signs between them; a date, a version or a telephone number is none. */
 function sumIn(text: string): CodeWish | undefined {
+  if (text.length > orderCharactersMax) return undefined;
   const [, sum = ""] = sumForm.exec(text.trim()) ?? [];
-  const isSum = /[\d)]\s*(?:\*\*|[+*/×÷^%]|\s-\s)\s*[-(\d]/.test(sum) && sum.length <= orderCharactersMax;
+  const isSum = /[\d)]\s*(?:\*\*|[+*/×÷^%]|\s-\s)\s*[-(\d]/.test(sum);
   const code = sum.replaceAll("×", "*").replaceAll("÷", "/").replaceAll("^", "**").trim();
   return isSum ? wishOf("python", `print(${code})`) : undefined;
 }
 
 const sumForm =
-  /^(?:(?:please|what(?:'s|’s| is)|how much is|compute|calculate|请|帮我|计算|算一下|算算|算)[\s:：,，]*)*([\d(][\d\s.()+*/×÷^%-]*[\d)])\s*(?:=|等于多少|是多少|等于几)?\s*[?？。.]?$/i;
+  /^(?:(?:please|请|帮我)[\s,，]*)*(?:(?:what(?:'s|’s| is)|how much is|compute|calculate|计算|算一下|算算|算)[\s:：,，]*)?([\d(][\d\s.()+*/×÷^%-]*[\d)])\s*(?:=|等于多少|是多少|等于几)?\s*[?？。.]?$/i;
 
 function wishOf(name: string, written: string): CodeWish | undefined {
   const language = languages[name.toLowerCase()];
