@@ -35,10 +35,10 @@ export const checks: readonly Check[] = [
   },
   { name: "licences", command: "node scripts/licences.ts", read: /^(\d+) packages/m, unit: "packages" },
   {
-    name: "requirements",
-    command: "node scripts/requirements.ts --check",
-    read: /^(\d+) test names/m,
-    unit: "test names",
+    name: "failures page",
+    command: "node scripts/failures-page.ts --check",
+    read: /^(\d+) failures/m,
+    unit: "failures",
   },
   {
     name: "house",

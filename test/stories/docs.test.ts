@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Problem } from "../../src/protocol/resources.ts";
@@ -10,7 +10,6 @@ import { routes } from "../../src/protocol/routes.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { beginCommand } from "../../src/terminal/terminal.ts";
 import { type Language, wordsFor } from "../../src/words/words.ts";
-import { INNER_PAGES, PAGE } from "../world/house-plan.ts";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { startYard } from "../world/yard.ts";
 
@@ -19,7 +18,7 @@ import { startYard } from "../world/yard.ts";
 const root = join(import.meta.dirname, "..", "..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const documents = globSync("{*.md,docs/**/*.md}", { cwd: root }).sort();
-const { version, dependencies } = JSON.parse(read("package.json"));
+const { version } = JSON.parse(read("package.json"));
 const readmes: readonly (readonly [language: Language, file: string])[] = [
   ["en", "README.md"],
   ["zh", "README.zh-CN.md"],
@@ -42,121 +41,9 @@ test("every file that a document names exists", () => {
   const isOurs =
     /^(src|test|scripts|bench|bin|docs|config)\/[\w./-]*$|^[\w.-]+\/[\w./-]+\.(ts|mjs|py|md|json|yaml|sh)$/;
   const missing = documents
-    .filter((file) => file !== "docs/requirements.md")
     .flatMap((file) => spansOf(read(file)).map((path) => ({ file, path })))
     .filter(({ path }) => isOurs.test(path) && !isThere(path));
   assert.deepEqual(missing, []);
-});
-
-test("every file that ARCHITECTURE.md names exists, and its tree has every folder of src, in the order that imports are held to", () => {
-  const page = read("ARCHITECTURE.md");
-  const paths = spansOf(page).filter((span) => /^[\w.-]+\/[\w./-]*$/.test(span) && !span.startsWith("api/"));
-  assert.ok(paths.length > 40, `only ${paths.length} paths were found`);
-  assert.deepEqual(
-    paths.filter((path) => !isThere(path)),
-    [],
-  );
-
-  const tree = blocksOf(page).find(({ text }) => text.startsWith("src/main.ts"))?.text ?? "";
-  const places = [...tree.matchAll(/^(\S+)/gm)].map(([, place = ""]) => place);
-  assert.deepEqual(
-    places.filter((place) => !existsSync(join(root, place))),
-    [],
-  );
-  const entries = readdirSync(join(root, "src"), { withFileTypes: true });
-  const real = entries.map((entry) => `src/${entry.name}${entry.isDirectory() ? "/" : ""}`);
-  const ofSource = places.filter((place) => place.startsWith("src/"));
-  assert.deepEqual(ofSource.toSorted(), real.sort());
-  // "Imports point down the page" is held against this list: in another order the sentence would be untrue.
-  assert.deepEqual(
-    ofSource.map((place) => place.replace(/^src\/|\/$/g, "")),
-    PAGE,
-  );
-});
-
-for (const walk of ["One message, twelve files", "Several servers"])
-  test(`${walk}: a walk through at most twelve files, each reached from one that was opened before`, () => {
-    const steps = stepsOf(walk);
-    assert.ok(steps.length > 5 && steps.length <= 12, `${steps.length} files`);
-    assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
-    const lost = steps.filter(({ nr, path, from, word }, index) => {
-      if (nr !== index + 1) return true;
-      if (index === 0) return false;
-      const before = steps[from - 1]?.path;
-      if (before === undefined || from >= nr) return true;
-      const [there, here] = [readFileSync(before, "utf8"), readFileSync(path, "utf8")];
-      if (word !== undefined) return ![there, here].every((text) => new RegExp(`\\b${word}\\b`).test(text));
-      return !there.includes(`from "${specifierOf(before, path)}"`);
-    });
-    assert.deepEqual(lost, []);
-  });
-
-test("a message goes down the page to the database, also inside the rooms, and what is streamed of it goes down from the top again [P4]", () => {
-  const steps = stepsOf("One message, twelve files");
-  const places = steps.map(({ file }) => placeOnPage(file));
-  assert.ok(
-    places.every((place) => place >= 0),
-    JSON.stringify(places),
-  );
-  const [down, again] = [places.slice(0, 9), places.slice(9)];
-  assert.deepEqual(
-    down,
-    down.toSorted((one, other) => one - other),
-  );
-  assert.deepEqual(
-    again,
-    again.toSorted((one, other) => one - other),
-  );
-  assert.deepEqual(new Set(steps.slice(9).map(({ file }) => file.split("/", 1)[0])), new Set(["http"]));
-});
-
-/** Front files stand above the rooms of their folder. */
-function placeOnPage(file: string): number {
-  const [room = "", ...inner] = file.split("/");
-  if (inner[0] === `${room}.ts`) return PAGE.indexOf(room) * 100;
-  const rooms = INNER_PAGES[room]?.map((line) => line.split(" ")) ?? [["."]];
-  const [own = "."] = inner.length > 1 ? inner : [];
-  return PAGE.indexOf(room) * 100 + 1 + rooms.findIndex((line) => line.includes(own));
-}
-
-test("what a row of that walk names in brackets is imported by its file, by the one before it, or by what it named already [P4]", () => {
-  const steps = stepsOf("One message, twelve files");
-  const leaning = steps.flatMap(({ nr, path, from, told }) => {
-    const named = [...told.matchAll(/\(`([\w./-]+\.ts)`/g)].map(([, on = ""]) => join(root, "src", on));
-    const before = steps[from - 1]?.path ?? path;
-    return named.map((on, index) => ({ nr, on, by: [path, before, ...named.slice(0, index)] }));
-  });
-  assert.ok(leaning.length > 5, `only ${leaning.length} were found`);
-  const lost = leaning.filter(
-    ({ on, by }) => !by.some((path) => readFileSync(path, "utf8").includes(`from "${specifierOf(path, on)}"`)),
-  );
-  assert.deepEqual(lost, []);
-});
-
-test("the walk through a turn says what takes up a conversation calls [P4]", () => {
-  const step = /\*\*Taking up\.\*\*[^*]+/.exec(read("ARCHITECTURE.md"))?.[0] ?? "";
-  const [tenure, log, history] = ["loop/tenure.ts", "log/log.ts", "log/history.ts"];
-  for (const file of [tenure, log, history]) assert.ok(spansOf(step).includes(file), file);
-  assert.match(read(`src/${tenure}`), /parts\.log\.tree\(/);
-  assert.match(read(`src/${log}`), /foldTree[^;]*from "\.\/history\.ts"/);
-});
-
-/** The rows of a walk of ARCHITECTURE.md. */
-function stepsOf(section: string) {
-  const [, text = ""] = read("ARCHITECTURE.md").split(`\n## ${section}\n`);
-  const [own = ""] = text.split("\n## ");
-  const rows = [...own.matchAll(/^\| (\d+) \| `([\w./-]+\.ts)` \| (.*?) ?\| (.+) \|$/gm)];
-  return rows.map(([, nr, file = "", way = "", told = ""]) => {
-    const [, from, word] = /^(\d+)(?:, `(\w+)`)?$/.exec(way) ?? [];
-    return { nr: Number(nr), file, path: join(root, "src", file), from: Number(from), word, told };
-  });
-}
-
-test("what a turn can do next is told in ARCHITECTURE.md, all of it", () => {
-  const union = /((?:\s+\| "\w+")+);/.exec(read("src/loop/turn.ts"))?.[1] ?? "";
-  const step = /\*\*What next\.\*\*[^*]+/.exec(read("ARCHITECTURE.md"))?.[0] ?? "";
-  const told = spansOf(step).filter((span) => /^[a-z]+$/.test(span));
-  assert.deepEqual(told.sort(), [...union.matchAll(/\w+/g)].map(([name]) => name).sort());
 });
 
 test("the turn that ARCHITECTURE.md walks through leaves those events, in those commits", async () => {
@@ -247,18 +134,6 @@ test("both READMEs have the same sections and the same code", () => {
   for (const page of [english, chinese]) assert.ok(page.split("\n").length <= 200);
 });
 
-test("the pages that compare us with others say how many attacks are tried, by tens", () => {
-  // Written as `number: "12"` of a list, in the name of a test, or first in a row.
-  const numbers = globSync("test/attacks/*.ts", { cwd: root }).flatMap((file) =>
-    [...read(file).matchAll(/\bnumber: "(\w+)"|"attack (\w+): |^ +\["(\d+)", "/gm)].map(
-      ([, listed, named, first]) => listed ?? named ?? first,
-    ),
-  );
-  const tens = Math.floor((new Set(numbers).size - 1) / 10) * 10;
-  assert.match(read("docs/compare.md"), new RegExp(`more than ${tens} attacks`));
-  assert.match(read("docs/compare.zh-CN.md"), new RegExp(`${tens} 多种攻击`));
-});
-
 test("the API page lists every route and the one error shape", () => {
   const page = read("docs/api/README.md");
   const rows = [...page.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE|OPTIONS) \| `(.+)` \| (.+) \|$/gm)].map(
@@ -269,21 +144,6 @@ test("the API page lists every route and the one error shape", () => {
   assert.match(rows.at(-1) ?? "", /openapi\.json/);
   const problem = JSON.parse(blocksOf(page).find(({ info }) => info === "json")?.text ?? "");
   assert.deepEqual(Object.keys(problem), Object.keys(Problem.shape));
-});
-
-test("every decision has its four parts, and every runtime dependency its page", () => {
-  const pages = globSync("docs/decisions/*.md", { cwd: root }).map((file) => ({ file, text: read(file) }));
-  assert.ok(pages.length > 10);
-  const parts = ["**Context.**", "**Choice.**", "**Price.**", "**How we would leave.**"];
-  const incomplete = pages.filter(({ text }) => !parts.every((part) => text.includes(part)));
-  assert.deepEqual(
-    incomplete.map(({ file }) => file),
-    [],
-  );
-  const homeless = Object.keys(dependencies).filter(
-    (name) => !pages.some(({ text }) => text.includes(`\`${name}\``) && /\bSize\b/.test(text)),
-  );
-  assert.deepEqual(homeless, []);
 });
 
 const timeScript = [{ calls: [{ id: "c1", name: "now", arguments: '{"timezone":"UTC"}' }] }, says("It is noon.")];
@@ -317,12 +177,6 @@ function words(command: string): string[] {
 
 function blocksOf(page: string): { info: string; text: string }[] {
   return [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, info = "", text = ""]) => ({ info, text }));
-}
-
-/** As the first file would import the second. */
-function specifierOf(from: string, to: string): string {
-  const path = relative(dirname(from), to);
-  return path.startsWith(".") ? path : `./${path}`;
 }
 
 /** What stands in backquotes, code blocks aside. */
