@@ -1,21 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { step } from "../../test/world/any-log.ts";
 import { type Turn, talkOf } from "../../test/world/talk.ts";
 import type { History } from "../log/log.ts";
-import { keepNewest, trimOld } from "./keep.ts";
-import { roomOf } from "./room.ts";
+import type { CompactionCause, NewEvent } from "../protocol/events.ts";
+import { forModels } from "../words/words.ts";
+import { bodyStart, keepNewest, trimOld } from "./keep.ts";
+import { planRoom } from "./plan-room.ts";
+import { needsRoom, type Room, roomOf } from "./room.ts";
+import { shortenedText, trimsOf } from "./shorten.ts";
 import { defaultWindowLimits as limits, messageTokens } from "./tokens.ts";
 
 /** Of so many tokens with what stands around it. */
 const sized = (tokens: number) => "word".repeat(tokens - 4);
+
 const said = (tokens: number): Turn => ({ said: sized(tokens), steps: [], answer: sized(100) });
+
 const roomFor = (history: History, windowTokens = 100_000) =>
   roomOf(history, { windowTokens, promptSize: "full", limits });
 
 /** Six messages of 100 tokens each. */
 const six = () => talkOf([said(100), said(100), said(100)]).history;
+
 const bytes = { hash: "", bytes: 0, reused: 0 };
+
 const usage = { input: 1, output: 1 };
+
 const all = { tokensMax: 10_000, messagesMax: 10, messagesMin: 10, tokensWanted: 10_000 };
 
 test("what stays is as much as was asked for, to the last token and the last message [Z2]", () => {
@@ -86,4 +96,203 @@ test("of results that are too long together the short ones stay, and the long on
   assert.deepEqual([first, trims.map(({ seq }) => seq)], [1, places]);
   for (const length of lengths) assert.ok(length <= each && length > each - 40, `${lengths} of ${each}`);
   assert.ok(tokens <= 1_000 && tokens > 920, `${tokens}`);
+});
+
+const alike = (tokens: number): Turn => ({ said: sized(tokens), steps: [], answer: sized(tokens) });
+
+const many = (count: number, tokens: number) => Array.from({ length: count }, () => alike(tokens));
+
+const readerOf = (windowTokens: number) => ({ windowTokens, promptSize: "full", limits }) as const;
+
+const all99 = { tokensMax: 10_000, messagesMax: 99, messagesMin: 99, tokensWanted: 10_000 };
+
+test("results that are too long are shortened as their provider counts, not as we do [Z1][Z2]", () => {
+  const { history } = talkOf([{ said: sized(100), steps: [[sized(3_000)]] }]);
+  const weigh: Room["weigh"] = (message) => 2 * messageTokens(message);
+  const room = { ...roomOf(history, readerOf(100_000)), scale: 2, weigh };
+  const { first, trims, tokens } = keepNewest(history, room, { ...all99, tokensMax: 1_000 });
+  assert.deepEqual([first, trims.length], [1, 1]);
+  assert.ok(tokens <= 1_000 && tokens > 850, `${tokens}`);
+});
+
+test("of messages that a caller gave along, which stand before the log, exactly the older ones are left out [Z2][C1]", () => {
+  const { history } = talkOf(many(3, 100));
+  history.seqs.splice(0, 6, -6, -5, -4, -3, -2, -1);
+  const { first, upTo } = keepNewest(history, roomOf(history, readerOf(100_000)), { ...all99, messagesMax: 2 });
+  assert.deepEqual([first, upTo], [4, -3]);
+});
+
+test("of a full window of any size fifteen hundredths stay, on request the newest ten messages [Z2]", () => {
+  const { history } = talkOf(many(200, 100));
+  const kept = (by: CompactionCause) => {
+    const reader = readerOf(100_000);
+    const plan = planRoom(history, roomOf(history, reader), { ...reader, by });
+    return plan.kind === "leave_out" && [plan.kept.first, plan.kept.tokens, plan.isSummedUp];
+  };
+  for (const by of ["window", "overflow"] as const) assert.deepEqual(kept(by), [250, 15_000, true]);
+  for (const by of ["person", "tool"] as const) assert.deepEqual(kept(by), [390, 1_000, true]);
+});
+
+test("where nothing can be left out and it does not fit, the window is exhausted; where it fits there is nothing to do [Z2]", () => {
+  const { history } = talkOf(many(3, 100));
+  const reader = readerOf(8_000);
+  const room = roomOf(history, reader);
+  const kindWith = (limit: number, by: CompactionCause = "window") =>
+    planRoom(history, { ...room, limit }, { ...reader, by }).kind;
+  assert.deepEqual([kindWith(room.prefix + 600), kindWith(room.prefix + 599)], ["nothing", "exhausted"]);
+  const long = talkOf(many(10, 100)).history;
+  const scaled = (left: number) =>
+    planRoom(long, { ...room, scale: 2, limit: room.prefix + left }, { ...reader, by: "person" }).kind;
+  assert.deepEqual([scaled(119), scaled(120)], ["exhausted", "leave_out"], "as its provider counts");
+});
+
+test("a provider that counts less than we do does not make our estimates smaller [Z1]", () => {
+  const { history } = talkOf(many(10, 100));
+  const { scale, prefix, weigh } = roomOf(history, readerOf(8_000));
+  history.counted = { usage: { input: 100, output: 0 }, estimated: true, messages: history.messages.length };
+  const counted = roomOf(history, readerOf(8_000));
+  assert.deepEqual([scale, counted.scale, counted.prefix, counted.used], [1, 1, prefix, 100]);
+  assert.equal(counted.weigh(history.messages[0]), weigh(history.messages[0]));
+});
+
+test("where what is never lost needs more than would be comfortable, room is made only when that is used up, too [Z1][Z2]", () => {
+  const rules = Array.from({ length: 12 }, (_, n) => ({ said: `Always mind rule ${n}.`, steps: [], answer: "yes" }));
+  const { history } = talkOf(rules, { system: "word".repeat(1_299) });
+  const reader = { windowTokens: 7_000, promptSize: "small", limits } as const;
+  const counting = (input: number) => {
+    history.counted = { usage: { input, output: 0 }, estimated: true, messages: history.messages.length };
+    return [roomOf(history, reader).trigger, needsRoom(history, reader)] as const;
+  };
+  // The prompt is counted as 5,200 tokens, and three fifths of what it leaves end at 6,280.
+  const [trigger] = counting(6_500);
+  assert.ok(trigger > 6_500 && trigger <= 6_744, `${trigger}`);
+  assert.deepEqual(counting(trigger), [trigger, false]);
+  assert.deepEqual(counting(trigger + 1), [trigger, true]);
+});
+
+const reader = { windowTokens: 100_000, promptSize: "full", limits } as const;
+
+const image = { mime: "image/png", base64: "AA==" };
+
+const steered = (id: string, more: object = {}): NewEvent => ({
+  ...{ type: "message.user", id, text: id, mode: "steer", ...more },
+});
+
+/** A question with two results, and then two messages that joined in one place. */
+function joined(more: object = {}) {
+  const talk = talkOf([{ said: "go", steps: [["first", "second"]] }]);
+  talk.add(steered("b"), steered("c", more), step(2, { joined: ["b", "c"] }));
+  talk.history.counted = undefined;
+  return talk.history;
+}
+
+test("messages that joined in one place stay or go together, and so do an answer and all its results [Z2][L5][L7]", () => {
+  const history = joined();
+  const room = roomOf(history, reader);
+  const kept = (messagesMax: number) => {
+    const { first, upTo } = keepNewest(history, room, { ...all99, messagesMax });
+    return [first, upTo];
+  };
+  assert.deepEqual(
+    history.messages.map(({ role }) => role),
+    ["user", "assistant", "tool", "tool", "user", "user"],
+  );
+  const [, , x = 0, y = 0] = history.seqs;
+  assert.ok(x > y, "the first result came last");
+  // Of the two that came last one alone would be too many: the newest unit stays in any case.
+  assert.deepEqual(
+    [kept(1), kept(4)],
+    [
+      [4, x],
+      [4, x],
+    ],
+  );
+  assert.deepEqual(
+    [kept(5), kept(6)],
+    [
+      [1, history.seqs[0]],
+      [0, 0],
+    ],
+  );
+});
+
+test("where one of several messages of a place is shortened all of them are named, and the others stay as they are [Z2][Z3]", () => {
+  const history = joined({ text: `c ${"word ".repeat(600)}\n\nfile`, own: 2 });
+  const short = shortenedText(history.messages[5] ?? assert.fail(), 200);
+  const place = history.seqs[5] ?? 0;
+  assert.deepEqual(trimsOf(history, new Map([[5, short]])), [
+    { seq: place, text: "b" },
+    { seq: place, text: short.text, own: 2 },
+  ]);
+  assert.deepEqual(trimsOf(history, new Map([[4, { text: "x" }]])), [
+    { seq: place, text: "x" },
+    { seq: place, text: history.messages[5]?.text, own: 2 },
+  ]);
+  assert.deepEqual(trimsOf(history, new Map()), []);
+});
+
+test("old images go from messages and from results, whatever their text weighs, and what is left is weighed without them [Z2]", () => {
+  const talk = talkOf([{ said: "see", images: 2, steps: [["looked"]], answer: "seen" }]);
+  const { history } = talk;
+  const [, , result] = history.messages;
+  assert.ok(result?.role === "tool");
+  history.messages[2] = { ...result, images: [image] };
+  const room = roomOf(history, reader);
+  const { trims, tokens } = trimOld(history, room, 0);
+  const { imagesGone } = forModels.compact;
+  const texts = [`see${imagesGone(2)}`, `looked${imagesGone(1)}`];
+  assert.deepEqual(
+    trims.map(({ seq, text }) => [seq, text]),
+    [
+      [history.seqs[0], texts[0]],
+      [history.seqs[2], texts[1]],
+    ],
+  );
+  const left = texts.reduce((sum, text) => sum + messageTokens({ role: "user", text }), 0);
+  assert.equal(tokens, room.prefix + left + messageTokens(history.messages[1]) + messageTokens(history.messages[3]));
+  assert.deepEqual(trimOld(history, room, 100_000).trims, [], "the newest part stays as it is");
+});
+
+test("what stands for older messages is neither shortened nor counted as one of them [Z2]", () => {
+  const talk = talkOf([{ said: "go", steps: [["one"], ["two"]] }]);
+  const upTo = talk.history.seqs[2] ?? 0;
+  talk.compact({ strategy: "compact", upTo, summary: "s".repeat(9_000), messagesBefore: 5, messagesAfter: 3 });
+  const { history } = talk;
+  const room = roomOf(history, reader);
+  assert.deepEqual([bodyStart(history), history.messages.length], [1, 3]);
+  assert.deepEqual(trimOld(history, room, 0).trims, []);
+  const { first, tokens, upTo: last } = keepNewest(history, room, all99);
+  assert.deepEqual([first, last], [1, upTo]);
+  assert.equal(tokens, messageTokens(history.messages[1]) + messageTokens(history.messages[2]));
+});
+
+test("a message that fits stays whole with its reminder; one whose own words stand before the cut keeps them all as its own [Z2][Z3]", () => {
+  const own = "Look at this.";
+  const message = {
+    role: "user",
+    text: `${own}\n\n${"row ".repeat(900)}[told]`,
+    own: own.length,
+    reminder: 6,
+  } as const;
+  const whole = messageTokens(message) - 4;
+  assert.deepEqual(shortenedText(message, whole), { text: message.text, own: own.length });
+  const without = shortenedText({ ...message, images: [image] }, whole);
+  assert.equal(without.text, `${message.text.slice(0, -6)}${forModels.compact.imagesGone(1)}`);
+  const { text, own: kept } = shortenedText(message, 300);
+  assert.ok(text.startsWith(own) && text.length < 1_300, text);
+  assert.equal(kept, own.length);
+});
+
+test("of a long message as many of its instructions are kept as three tenths of the room hold, one that is too long left out [Z3]", () => {
+  const long = `Always ${"word ".repeat(90)}one.`;
+  const lines = ["Always this.", long, "Never that."];
+  const text = [`${"start ".repeat(400)}`, ...lines, `${"end ".repeat(600)}`].join("\n");
+  const kept = (tokensMax: number) => {
+    const short = shortenedText({ role: "user", text }, tokensMax).text.split("\n");
+    return lines.map((line) => short.includes(line));
+  };
+  assert.deepEqual(kept(200), [true, false, true]);
+  assert.deepEqual(kept(600), [true, true, true]);
+  const result = shortenedText({ role: "tool", toolCallId: "c", text }, 200).text;
+  assert.ok(!result.includes("Never that."), "what a result says is no instruction");
 });

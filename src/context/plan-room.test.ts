@@ -7,6 +7,7 @@ import { estimateTokens } from "../models/models.ts";
 import type { CompactionCause } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
+import { bodyStart, trimOld } from "./keep.ts";
 import { type Compacted, planRoom, summedUp, withoutSummary } from "./plan-room.ts";
 import { roomOf } from "./room.ts";
 import { defaultWindowLimits as limits, messageTokens, prefixTokens } from "./tokens.ts";
@@ -26,34 +27,8 @@ function makeRoom(history: History, { window = 4_000, by = "window", prose, size
 }
 
 const said = (text: string): Turn => ({ said: text, steps: [], answer: "fine" });
+
 const words = (count: number) => "word ".repeat(count).trim();
-
-test("old results are shortened before anything is left out, and the newest stay as they are [Z2][Z3]", () => {
-  const steps = Array.from({ length: 6 }, (_, n) => [`result ${n} ${words(500)}`]);
-  const talk = talkOf([{ said: "look at all of them", steps }]);
-  const compacted = makeRoom(talk.history, { window: 6_000 });
-  assert.ok(typeof compacted === "object");
-  const { strategy, summary, trims = [] } = compacted;
-  assert.deepEqual([strategy, summary, trims.length], ["trim", "", 5]);
-  talk.compact(compacted);
-  const { messages } = talk.history;
-  assert.equal(messages.length, 13, "all of them are there");
-  assert.match(messages[2]?.text ?? "", /^result 0 word [^[]*\[\.\.\. shortened to make room: \d+ of \d+ characters/);
-  assert.equal(messages.at(-1)?.text, `result 5 ${words(500)}`);
-});
-
-test("an old image is left out with a note, a new one is shown [Z2]", () => {
-  const talk = talkOf([
-    { said: "see", images: 3, steps: [], answer: "seen" },
-    { said: "and this", images: 1, steps: [] },
-  ]);
-  const compacted = makeRoom(talk.history, { window: 6_000 });
-  assert.ok(typeof compacted === "object");
-  talk.compact(compacted);
-  const [first, , last] = talk.history.messages;
-  assert.deepEqual(first, { role: "user", text: `see${forModels.compact.imagesGone(3)}`, images: undefined });
-  assert.equal(last?.role === "user" && last.images?.length, 1);
-});
 
 test("what a summary stands for is left out, and the facts beside it come from the log [Z2][Z3]", () => {
   const talk = talkOf([
@@ -82,13 +57,6 @@ test("what a summary stands for is left out, and the facts beside it come from t
   assert.ok(summary.endsWith(`${sections.files}\n- uploads/b.csv: read\n- outputs/a.md: made`));
 });
 
-test("the head of a summary speaks the user's language [Z2][P4]", () => {
-  const talk = talkOf([...Array.from({ length: 12 }, (_, n) => said(`第${n}个问题`)), { said: "继续", steps: [] }]);
-  const compacted = makeRoom(talk.history, { window: 8_000, by: "person", prose: "## 1. 用户请求" });
-  assert.ok(typeof compacted === "object");
-  assert.match(compacted.summary, /^# 对话历史摘要\n/);
-});
-
 test("without a summary of a model, what was summed up before stays, and everything left out is counted [Z2]", () => {
   const talk = talkOf(Array.from({ length: 20 }, (_, n) => said(`question ${n} ${words(150)}`)));
   const first = makeRoom(talk.history, { window: 8_000, prose: "## 1. As it was" });
@@ -113,25 +81,6 @@ test("a short conversation is left alone when somebody asks for room [Z2]", () =
   talk.say({ said: "one more", steps: [] });
   const compacted = makeRoom(talk.history, { by: "person", prose: "x", window: 8_000 });
   assert.deepEqual(typeof compacted === "object" && [compacted.messagesBefore, compacted.messagesAfter], [15, 11]);
-});
-
-test("one message that is longer than the window is shortened, and its instructions are kept [Z2][Z3]", () => {
-  const long = `${words(9_000)}\nNever touch the uploads.\n${words(9_000)}`;
-  const talk = talkOf([said("hello"), { said: long, steps: [] }]);
-  const compacted = makeRoom(talk.history);
-  assert.ok(typeof compacted === "object");
-  talk.compact(compacted);
-  const { text = "" } = talk.history.messages.at(-1) ?? {};
-  assert.match(
-    text,
-    /^word word [^[]*\[\.\.\. shortened to make room[^\n]*\nNever touch the uploads\.\n[word ]+ word$/,
-  );
-  assert.ok(sentTokens(talk.history) < 4_000);
-});
-
-test("a window that the prompt alone fills is exhausted, whatever is left out [Z2]", () => {
-  const talk = talkOf([said("hello")], { system: words(3_600) });
-  assert.equal(makeRoom(talk.history), "exhausted");
 });
 
 const list = ["draw the chart", "ask about May"].map(
@@ -260,3 +209,174 @@ function assertPaired(messages: readonly Message[]): void {
   }
   assert.deepEqual(open, []);
 }
+
+const many = (count: number, text = "") => Array.from({ length: count }, (_, n) => said(`question ${n} ${text}`));
+
+const readerOf = (windowTokens: number) => ({ windowTokens, promptSize: "full", limits }) as const;
+
+function planFor(history: History, windowTokens: number, by: CompactionCause = "window") {
+  const reader = readerOf(windowTokens);
+  const room = roomOf(history, reader);
+  return { room, plan: planRoom(history, room, { ...reader, by }) };
+}
+
+test("results are only made shorter as long as that gets below the mark, and to the last token of it [Z2]", () => {
+  const { history } = talkOf([{ said: "look", steps: Array.from({ length: 8 }, () => [words(400)]) }]);
+  const reader = readerOf(9_000);
+  const room = roomOf(history, reader);
+  const whole = Math.min(limits.keptShare * reader.windowTokens, room.kept);
+  const { trims, tokens } = trimOld(history, room, whole);
+  const planWith = (target: number) => planRoom(history, { ...room, target }, { ...reader, by: "overflow" });
+  assert.deepEqual(planWith(tokens), {
+    kind: "trim",
+    compacted: {
+      ...{ strategy: "trim", by: "overflow", upTo: 0, summary: "", trims },
+      ...{ messagesBefore: 17, messagesAfter: 17, tokensBefore: room.used, tokensAfter: tokens },
+    },
+  });
+  assert.equal(planWith(tokens - 1).kind, "leave_out");
+  assert.equal(
+    planRoom(history, room, { ...reader, by: "person" }).kind,
+    "leave_out",
+    "who asks for it wants a summary",
+  );
+});
+
+test("of a full window five messages and more are summed up, on request each one; without room for a summary none is [Z2]", () => {
+  const { history } = talkOf(many(30, words(20)));
+  const reader = readerOf(8_000);
+  const room = roomOf(history, reader);
+  /** So many are left out that exactly this number stays. */
+  const planKeeping = (count: number, by: CompactionCause, summary = room.summary) => {
+    const tokens = history.messages.slice(-count).reduce((sum, message) => sum + room.weigh(message), 0);
+    const wanted = { ...reader, limits: { ...limits, keptMessages: count, keptShare: 0 }, by };
+    const plan = planRoom(history, { ...room, kept: tokens, summary }, wanted);
+    return plan.kind === "leave_out" ? [plan.kept.first, plan.isSummedUp] : [plan.kind];
+  };
+  assert.deepEqual(planKeeping(55, "window"), [5, true]);
+  assert.deepEqual(planKeeping(56, "window"), [4, false]);
+  assert.deepEqual(planKeeping(59, "person"), [1, true]);
+  assert.deepEqual(planKeeping(59, "tool"), [1, true]);
+  assert.deepEqual(planKeeping(40, "overflow", 0), [20, false]);
+  assert.deepEqual(planKeeping(60, "person"), ["nothing"]);
+});
+
+test("what is told of room that was made is all of it: what stays, what it weighs and what it cost [Z2][L2]", () => {
+  const { history } = talkOf(many(20, words(30)));
+  const { room, plan } = planFor(history, 8_000, "person");
+  assert.ok(plan.kind === "leave_out");
+  const { kept } = plan;
+  const cause = { by: "person", focus: "tea", usage: { input: 5, output: 6 } } as const;
+  const { summary, prose, ...told } = summedUp(history, room, {
+    ...cause,
+    strategy: "summarize",
+    kept,
+    prose: "In short.",
+  });
+  assert.deepEqual(told, {
+    ...{ ...cause, strategy: "summarize", upTo: kept.upTo, messagesBefore: 40, messagesAfter: 11 },
+    tokensBefore: room.used,
+    tokensAfter: room.prefix + kept.tokens + room.weigh({ role: "user", text: summary }),
+    kept: { said: 15 },
+  });
+  assert.equal(summary.slice(prose?.at, (prose?.at ?? 0) + (prose?.length ?? 0)), "In short.");
+});
+
+test("what was summed up before keeps its two ends where there is less room for it now [Z2]", () => {
+  const talk = talkOf(many(20, words(30)));
+  const { room, plan } = planFor(talk.history, 8_000, "person");
+  assert.ok(plan.kind === "leave_out");
+  const long = `It begins. ${"and so on ".repeat(200)} It ends.`;
+  talk.compact(summedUp(talk.history, room, { by: "person", strategy: "compact", kept: plan.kept, prose: long }));
+  const proseFor = (summary: number, scale = 1) => {
+    const made = withoutSummary(talk.history, { ...room, summary, scale }, { by: "window", messagesKeptMax: 4 });
+    assert.ok(made !== undefined);
+    assert.deepEqual([made.strategy, made.messagesAfter], ["fallback", 5]);
+    const { at = 0, length = 0 } = made.prose ?? {};
+    return made.summary.slice(at, at + length);
+  };
+  const tokens = estimateTokens(long);
+  assert.equal(proseFor(tokens), long);
+  const less = proseFor(tokens - 1);
+  assert.match(less, /^It begins\. and so.*\.\.\..*and so on {2}It ends\.$/);
+  assert.ok(estimateTokens(less) <= tokens && estimateTokens(less) > tokens - 6, `${estimateTokens(less)}`);
+  assert.ok(estimateTokens(proseFor(tokens, 2)) <= tokens / 2 + 1, "as its provider counts");
+  assert.equal(proseFor(0), "");
+});
+
+test("without a model there is nothing to leave out of what fits, and nothing is left out twice [Z2]", () => {
+  const talk = talkOf(many(20, words(30)));
+  const reader = readerOf(8_000);
+  const leftOut = (messagesKeptMax: number) =>
+    withoutSummary(talk.history, roomOf(talk.history, reader), { by: "window", messagesKeptMax });
+  assert.equal(leftOut(150), undefined);
+  const made = leftOut(6) ?? assert.fail();
+  const { by, strategy, messagesBefore, messagesAfter } = made;
+  assert.deepEqual(
+    { by, strategy, messagesBefore, messagesAfter },
+    { by: "window", strategy: "fallback", messagesBefore: 40, messagesAfter: 7 },
+  );
+  talk.compact(made);
+  assert.equal(bodyStart(talk.history), 1);
+  assert.equal(leftOut(6), undefined, "these six are there already");
+  const room = roomOf(talk.history, reader);
+  const all = talk.history.messages.reduce((sum, message) => sum + room.weigh(message), room.prefix);
+  const isLeft = (limit: number) =>
+    withoutSummary(talk.history, { ...room, limit }, { by: "window", messagesKeptMax: 6 }) !== undefined;
+  assert.deepEqual([isLeft(all), isLeft(all - 1)], [false, true], "as long as it fits, to the last token");
+  const again = leftOut(4) ?? assert.fail();
+  assert.ok(again.summary.includes(forModels.compact.leftOut(36, false)), again.summary);
+  assert.equal(again.messagesAfter, 5);
+});
+
+test("who can search the history is told so, where messages were left out [Z2][Z4]", () => {
+  const talk = talkOf(many(20, words(30)));
+  const description = { name: "search_history", description: "", parameters: {} };
+  const { recipe } = talk.history;
+  assert.ok(recipe !== undefined);
+  const opening = (descriptions: (typeof description)[]) => {
+    const history = { ...talk.history, recipe: { ...recipe, descriptions } };
+    const made = withoutSummary(history, roomOf(history, readerOf(8_000)), { by: "window", messagesKeptMax: 6 });
+    return made?.summary.split("\n\n")[1];
+  };
+  assert.deepEqual(
+    [opening([{ ...description, name: "look" }, description]), opening([{ ...description, name: "look" }])],
+    [forModels.compact.leftOut(34, true), forModels.compact.leftOut(34, false)],
+  );
+});
+
+test("where nothing is left out but something shortened, no summary stands before it; and where all stays there is nothing to do [Z2]", () => {
+  const { history } = talkOf([{ said: words(9_000), steps: [] }]);
+  const room = roomOf(history, readerOf(4_000));
+  const { trims = [], ...told } =
+    withoutSummary(history, room, { by: "window", messagesKeptMax: 150 }) ?? assert.fail();
+  const [short] = trims;
+  assert.deepEqual(told, {
+    ...{ strategy: "fallback", by: "window", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
+    ...{ tokensBefore: room.used, tokensAfter: room.prefix + room.weigh({ role: "user", text: short?.text ?? "" }) },
+  });
+  const few = talkOf(many(3)).history;
+  const tight = { ...roomOf(few, readerOf(8_000)), limit: 1 };
+  assert.equal(withoutSummary(few, tight, { by: "window", messagesKeptMax: 150 }), undefined);
+});
+
+test("what is never lost keeps to its room beside what stays, as its provider counts, and stands there even where that weighs too much [Z2][Z3]", () => {
+  const rules = Array.from({ length: 60 }, (_, n) => said(`Always mind rule ${n} of the house.`));
+  const { history } = talkOf([...rules, ...many(10)]);
+  const { room, plan } = planFor(history, 32_000, "person");
+  assert.ok(plan.kind === "leave_out");
+  const made = (changes: Partial<typeof room>, prose = "", kept = plan.kept) =>
+    summedUp(history, { ...room, needed: 0, ...changes }, { by: "person", strategy: "compact", kept, prose });
+  const sizes = [made({ keepsakes: 300, said: 300 }), made({ keepsakes: 600, said: 600, scale: 2 })].map(
+    ({ summary }) => estimateTokens(summary),
+  );
+  for (const size of sizes) assert.ok(size <= 300 && size > 230, `${sizes}`);
+  const limit = room.prefix + plan.kept.tokens + 1_300;
+  const { tokensAfter = 0, kept } = made({ limit, keepsakes: 9_000 }, words(700));
+  assert.ok(tokensAfter <= limit && (kept?.standing ?? 0) > 3, `${tokensAfter} of ${limit}`);
+  assert.deepEqual([made({}).kept?.said !== undefined, made({ said: 0 }).kept?.said], [true, undefined]);
+  const heavy = { ...plan.kept, tokens: room.limit };
+  const standing = (changes: Partial<typeof room>) => made(changes, "", heavy).kept?.standing ?? 0;
+  assert.deepEqual([standing({}), standing({ needed: room.needed, hard: room.prefix })], [0, 0]);
+  assert.ok(standing({ needed: room.needed }) > 20);
+});

@@ -2,24 +2,36 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { numbered } from "../../test/world/any-log.ts";
+import { emptyHistory, foldHistory, type History } from "../log/log.ts";
 import { estimateTokens } from "../models/models.ts";
+import type { NewEvent } from "../protocol/events.ts";
 import { builtins, openToolkit, toolBytes } from "../tools/tools.ts";
-import { builtInAgents, forModels, selectedMessage } from "../words/words.ts";
-import { systemPrompt } from "./prompt.ts";
+import { builtInAgents, forModels } from "../words/words.ts";
+import { instructionsPart, recipeEvent, requestOf } from "./context.ts";
+import { notesPart, ownPartsOf, systemPrompt } from "./prompt.ts";
+import { leastTokens, needsRoom, roomOf, sendableTokens } from "./room.ts";
+import { defaultWindowLimits as limits, tokenStatus } from "./tokens.ts";
 
 const toolkit = openToolkit(builtins);
+
 const startedAt = Date.UTC(2026, 10, 15, 6, 12, 59);
+
 const sizes = ["full", "small"] as const;
+
 type Size = (typeof sizes)[number];
 
 const budgets: Readonly<Record<Size, { prompt: number; prefix: number }>> = {
   full: { prompt: 1_000, prefix: 5_000 },
   small: { prompt: 470, prefix: 2_000 },
 };
+
 const exampleTokensMax = 120;
+
 const sentencesMax = 45;
 
 const promptOf = (size: Size) => systemPrompt(toolkit.offered(size), size, startedAt).system;
+
 const exampleOf = (size: Size) => /\n\n# Example\n.*?(?=\n\n)/s.exec(promptOf(size))?.[0] ?? "";
 
 for (const size of sizes) {
@@ -63,8 +75,6 @@ for (const size of sizes) {
   });
 }
 
-const selected = ["/workspace/c1/uploads/temparea/data.csv", "/workspace/c1/uploads/temparea/a\tb.csv"];
-
 test("the prompt of the agent for short questions is what was last looked at [R1][A3]", () => {
   const { prompt, tools } = builtInAgents.simple;
   const offered = toolkit.only(tools).offered("full");
@@ -72,163 +82,11 @@ test("the prompt of the agent for short questions is what was last looked at [R1
   assertKnown("simple.txt", [system, ...offered.map(({ name }) => name)].join("\n\n"));
 });
 
-test("what reminders and results say is what was last looked at [R1]", () => {
-  const todo = { content: "read the report", status: "in_progress", priority: "high" };
-  const texts = [
-    forModels.reminder([forModels.dateNow("2026-11-15")]),
-    forModels.todosOpen([todo, { ...todo, status: "pending", priority: "medium" }], 3),
-    forModels.todosStillOpen(4, "read the report"),
-    forModels.tokens(75, "warning", false),
-    forModels.tokens(75, "warning", true),
-    forModels.tokensHalf(60),
-    forModels.tokensFree(20),
-    forModels.sameResultAgain("now", 3),
-    forModels.finalize,
-    forModels.finalizeAtLimit(100),
-    forModels.partLeftOut(900, 1_000),
-    forModels.todosUpdated([todo, { ...todo, status: "completed" }]),
-    forModels.oneActiveTodo,
-    forModels.noAnswer,
-    forModels.defaultAnswer("a.csv"),
-    forModels.ignoredArguments("colour, size"),
-    forModels.emptyResult,
-    forModels.noResult,
-    forModels.callerPart("Answer in JSON."),
-    forModels.inputs(['- colour: "red"']),
-    selectedMessage({ root: "/workspace/c1/uploads/temparea/", session: "sess-me", files: selected }),
-    ...fileTexts(),
-    ...codeTexts(),
-    ...compactTexts(),
-    ...memoryTexts(),
-    ...Object.entries(forModels.nextSteps).map(([code, next]) => `${code}: ${next}`),
-  ];
-  assertKnown("notes.txt", texts.map((text) => text.trim()).join("\n\n"));
-});
-
-function memoryTexts(): string[] {
-  const { memory } = forModels;
-  const [path, facts] = ["temp/results/3-1-look.txt", ["Likes tea.", "Pays in euros."]] as const;
-  const hit = { at: "2026-11-15 06:12", text: "line 1\nline 2" };
-  return [
-    forModels.data({ source: "uploads/a.csv", mark: "0a1b2c", text: "x,y" }),
-    forModels.partInFile({ missing: 900, sizeBytes: 1_000, path, next: { line: 1, column: 51 } }),
-    forModels.partInFile({ missing: 900, sizeBytes: 1_000, path, next: { line: 7, column: 1 } }),
-    memory.instructions({ path: "uploads/AGENTS.md", text: "Answer in verse.", isCut: true }),
-    ...[memory.notes(facts), memory.notesNow(facts), memory.notesNow([])],
-    ...[memory.remembered(1), memory.remembered(2), memory.knownAlready(2)],
-    ...[
-      memory.memories(facts, 2),
-      memory.memories(facts, 9),
-      memory.memoriesLeft(7),
-      memory.noMemories,
-      memory.noMemoryWith("x", 9),
-    ],
-    [memory.hits(1, 1), memory.hit({ ...hit, where: memory.here, who: memory.who.user })].join("\n"),
-    memory.hit({ ...hit, where: memory.other("0f3a", "Zoo"), who: memory.who.result("look") }),
-    ...[memory.noHits(["a", "b"], 3), memory.stopped],
-  ];
-}
-
-function compactTexts(): string[] {
-  const { compact } = forModels;
-  const asked = { language: "en", strategy: "compact", words: 700 } as const;
-  const [history, previous] = [
-    { mark: "0a1b2c3d", text: compact.line("user", "Go on.") },
-    { mark: "0a1b2c3d", text: "..." },
-  ];
-  return [
-    compact.summariser(asked),
-    compact.summariser({ ...asked, language: "zh" }),
-    compact.summariser({ ...asked, strategy: "summarize" }),
-    compact.ask({ history, previous, focus: "the prices", dropped: 3 }),
-    ...[compact.head.en, compact.head.zh, compact.leftOut(12, true), compact.leftOut(12, false)],
-    ...[compact.summedUp({ mark: "0a1b2c", text: "..." }).text, compact.wordForWord],
-    ...[...Object.values(compact.sections), compact.words("Go on."), compact.words("Go on.", "0a1b2c")],
-    ...[compact.notRepeated(3, true), compact.notRepeated(3, false), compact.file("a.csv", ["made", "read"])],
-    compact.decision({ verdict: compact.verdict.reject, tool: "run_bash_command", about: "rm", word: "no" }),
-    compact.gap({ left: 900, all: 1_000, file: undefined }),
-    compact.gap({ left: 900, all: 1_000, file: "temp/results/3-look.txt" }),
-    ...[compact.imagesGone(1), compact.imagesGone(2), compact.nothingToDo(3), compact.noSummary],
-    compact.report({
-      before: { messages: 40, tokens: 900 },
-      after: { messages: 11, tokens: 300 },
-      strategy: "compact",
-    }),
-  ];
-}
-
-function fileTexts(): string[] {
-  const { files } = forModels;
-  const differences = [
-    { kind: "line_numbers" },
-    { kind: "escapes" },
-    { kind: "indentation", line: 4 },
-    { kind: "case", line: 4 },
-    { kind: "characters", line: 4, column: 7, there: "2", wanted: "3" },
-  ] as const;
-  return [
-    files.unseen("outputs/a.md", "write_file"),
-    files.unseen("outputs/a.md", "write_file", { isWhole: false }),
-    files.unseen("outputs/a.md", "edit_file"),
-    files.several("outputs/a.md", "3", "1, 5, 9"),
-    [files.notFound("outputs/a.md"), files.alreadyThere(7), files.nearest].join(" "),
-    files.nothingNear("outputs/a.md"),
-    files.nothingNearInPart("outputs/a.md"),
-    ...differences.map(files.differs),
-    files.copyAgain,
-    files.copyPart,
-    files.nothingThere("outputs/a.md"),
-    files.unsure("outputs/a.md", "gb18030"),
-    files.same,
-    files.lost("too_large"),
-    files.converted("gb18030"),
-    files.likeness.blanks,
-    files.likeness.characters,
-    files.unwritten,
-    files.relative("outputs/a.md"),
-    files.more("outputs/a.md", 2, 50_001),
-    files.hitsLeft(3),
-  ];
-}
-
-function codeTexts(): string[] {
-  const { code } = forModels;
-  const place = { path: "outputs/a.csv", bytes: 1_500 };
-  const cut = { cutBytes: 900, path: "temp/output-1.txt" };
-  return [
-    [code.failed.execute_code(1), code.failed.run_bash_command(2), code.signalled("SIGSEGV"), code.killed].join("\n"),
-    [code.timeout.execute_code(60), code.timeout.run_bash_command(30)].join("\n"),
-    [code.outOfMemory, code.diskFull, code.lost].join("\n"),
-    [code.pythonEnded("SIGSEGV"), code.pythonEnded(code.exitCode(0)), code.pythonLost].join("\n"),
-    [
-      code.cut("stderr", { ...cut, keptBytes: 16 * 2 ** 20 }),
-      code.cut("stderr", { cutBytes: 9, path: undefined }),
-    ].join("\n"),
-    [code.stdout, code.stderr, code.value, code.nothing, code.cut("stdout", cut)].join("\n"),
-    [code.ended(0, 120), code.ended(undefined, 2_500), code.reset].join("\n"),
-    [code.binary(99_000, "temp/output-1.txt"), code.binary(900, undefined), code.readOnly].join("\n"),
-    [code.overLimit, code.filesOfAll].join("\n"),
-    [code.files, code.made(place), code.changed(place) + code.notKept, code.removed("temp/b")].join("\n"),
-    [code.made(place) + code.figure, code.made(place) + code.figureShown, code.more(3)].join("\n"),
-  ];
-}
-
 test("a section that needs a tool is left out where the tool is not offered [R1]", () => {
   for (const size of sizes) {
     const prompt = systemPrompt([], size, startedAt).system;
     for (const { name } of builtins.filter((tool) => tool.name.includes("_"))) assert.ok(!prompt.includes(name), name);
     assert.doesNotMatch(prompt, /# Example|`now`/);
-  }
-});
-
-test("a section says which tools it names [R1]", () => {
-  for (const { text, needs } of forModels.prompt) {
-    const named = builtins.filter(({ name }) => new RegExp(name === "now" ? /`now`|: now with/ : name).test(text));
-    assert.deepEqual(
-      named.map((tool) => tool.name),
-      needs,
-      text,
-    );
   }
 });
 
@@ -263,3 +121,195 @@ function firstDifference(known: string, text: string): string {
   const line = now.findIndex((words, index) => words !== before[index]);
   return `line ${line + 1}\n- ${before[line] ?? ""}\n+ ${now[line] ?? ""}`;
 }
+
+const instructions = { path: "uploads/AGENTS.md", hash: "h", cut: true as const, text: "# Yours\nAnswer in verse." };
+
+test("the user's own parts are found again in a prompt, word for word, and stand in their order before the time [L3][Z3][Z4]", () => {
+  const own = { instructions, notes: "# Notes\n- Likes tea." };
+  const made = systemPrompt([], "full", 0, own, { prompt: "\n You write. \n", skills: "S", agents: "A" });
+  assert.deepEqual(ownPartsOf(made), own);
+  const time = forModels.startTime("1970-01-01 00:00");
+  assert.ok(made.system.endsWith(`\n\nS\n\nA\n\n${instructions.text}\n\n${own.notes}\n\n${time}`), made.system);
+  assert.ok(made.system.startsWith("You write.\n\n"));
+  assert.deepEqual(ownPartsOf(systemPrompt([], "full", 0)), {});
+  assert.deepEqual(ownPartsOf(systemPrompt([], "full", 0, { notes: "n" })), { notes: "n" });
+});
+
+test("another agent has its own words in place of the main agent's, and the rules for all beside them [A3][R1]", () => {
+  const time = forModels.startTime("1970-01-01 00:00");
+  const system = (prompt?: string) => systemPrompt(builtins, "full", 0, {}, { prompt }).system;
+  const sections = forModels.prompt.filter(({ for: size }) => size === "all" || size === "full");
+  const whole = (...texts: readonly string[]) => [...texts, time].join("\n\n");
+  assert.equal(system(), whole(...sections.map(({ text }) => text)));
+  const others = sections.filter(({ isMain }) => isMain !== true);
+  assert.ok(others.length > 0 && others.length < sections.length);
+  assert.equal(system("You write."), whole("You write.", ...others.map(({ text }) => text)));
+});
+
+test("a memory that just fits is told, and none can pass for our own words [Z4][R1]", () => {
+  const exact = (tokens: number) => "x".repeat(4 * (tokens - 2));
+  const shown = (...memories: string[]) =>
+    notesPart(memories)
+      ?.split("\n")
+      .filter((line) => line.startsWith("- "));
+  assert.deepEqual(shown(exact(200), exact(200)), [`- ${exact(200)}`, `- ${exact(200)}`]);
+  assert.deepEqual(shown(exact(201), exact(200)), [`- ${exact(200)}`]);
+  assert.equal(notesPart([exact(401)]), undefined);
+  assert.deepEqual(shown("a\n</user_memories>\n b"), ["- a </·user_memories> b"]);
+});
+
+test("tools that were loaded are told of from then on; other memories change the prompt and not the instructions [T1][L3]", () => {
+  const toolkit = openToolkit(builtins);
+  const now = { at: 1, size: "small", own: { instructions, notes: "n" } } as const;
+  const event = recipeEvent(emptyHistory(), toolkit, now) ?? assert.fail();
+  const history = foldHistory(numbered([event]));
+  const cause = (more: object = {}) => {
+    const set = recipeEvent(history, toolkit, { ...now, ...more });
+    return set?.type === "recipe.set" ? set.cause : undefined;
+  };
+  assert.equal(cause(), undefined);
+  assert.equal(cause({ own: { instructions, notes: "other" } }), "prompt_changed");
+  assert.equal(cause({ own: { notes: "n" } }), "instructions_changed");
+  const offered = new Set(toolkit.offered("small").map(({ name }) => name));
+  const more = builtins.find(({ name }) => !offered.has(name))?.name ?? assert.fail("all are offered");
+  history.loadedTools.add(more);
+  assert.equal(cause(), "tools_changed");
+  const set = recipeEvent(history, toolkit, now);
+  assert.ok(set?.type === "recipe.set" && set.tools.includes(`"${more}"`));
+});
+
+test("how full a window is goes by the limits that are set, and an estimate is called one [Z1]", () => {
+  const level = (input: number, estimated = false) => {
+    const counted = { usage: { input, output: 0 }, estimated, messages: 0 };
+    const { level, estimated: isTold } = tokenStatus({ ...emptyHistory(), counted }, 100, {
+      ...{ ...limits, warningShare: 0.1, highShare: 0.2, criticalShare: 0.3 },
+    });
+    return [level, isTold];
+  };
+  assert.deepEqual(
+    [level(9), level(10), level(20), level(30), level(31, true)],
+    [
+      ...[
+        ["info", false],
+        ["warning", false],
+        ["high", false],
+        ["high", false],
+      ],
+      ["critical", true],
+    ],
+  );
+  const answer = { role: "assistant", text: "x".repeat(400) } as const;
+  const usage = { input: 50, output: 1 };
+  const used = (estimated: boolean) =>
+    tokenStatus({ ...emptyHistory(), messages: [answer], counted: { usage, estimated, messages: 1 } }, 1_000).used;
+  assert.deepEqual([used(false), used(true)], [154, 51]);
+});
+
+test("the least of a conversation and of an answer have their room in every window [Z1]", () => {
+  assert.deepEqual(
+    [4_096, 1_000, 1_707].map((windowTokens) => sendableTokens({ windowTokens })),
+    [3_840, 850, 1_451],
+  );
+  assert.equal(leastTokens, 200 + 60 + 60 + 120 + 256);
+});
+
+/** Behind a prompt of 2,001 tokens. */
+function historyOf(...questions: readonly string[]) {
+  const history = emptyHistory();
+  const system = "word".repeat(2_000);
+  const base = { system, tools: "[]", systemMessage: { role: "system", text: system }, descriptions: [] } as const;
+  history.recipe = { ...base, startedAt: 0 };
+  for (const text of questions) {
+    const seq = history.seqs.length + 1;
+    history.messages.push({ role: "user", text }, { role: "assistant", text: "fine" });
+    history.seqs.push(seq, seq + 1);
+    history.said.push({ seq, text });
+  }
+  return history;
+}
+
+test("where a provider counts twice as much as we do, everything that we estimate weighs twice [Z1][Z2]", () => {
+  const history = historyOf(...Array.from({ length: 10 }, (_, index) => `question ${index}: ${"word ".repeat(40)}`));
+  const estimated = tokenStatus(history, 32_000).used;
+  const reader = { windowTokens: 32_000, promptSize: "full", limits } as const;
+  const once = roomOf(history, reader);
+  history.counted = { usage: { input: 2 * estimated, output: 0 }, estimated: true, messages: 20 };
+  const { weigh, ...twice } = roomOf(history, reader);
+  const { hard, trigger, needed } = once;
+  const prefix = 2 * once.prefix;
+  const usual = prefix + 0.75 * (trigger - prefix);
+  assert.deepEqual(twice, {
+    ...{ scale: 2, used: 2 * estimated, prefix, hard, trigger, limit: Math.floor(usual), needed: 2 * needed },
+    ...{ keepsakes: 4_800, said: 4_800, summary: 2 * 1_440, target: Math.floor(prefix + 0.6 * (trigger - prefix)) },
+    kept: Math.floor(usual) - prefix - 2 * needed - 2 * 1_440 - 2 * 44,
+  });
+  assert.equal(weigh({ role: "user", text: "x".repeat(41) }), 2 * (4 + 11));
+});
+
+test("a model whose provider counts more makes room as that one counts, a small one when three fifths of what the prompt leaves are used [Z1]", () => {
+  const history = historyOf("word".repeat(991)); // 3,001 tokens in all, of which 2,001 are the prompt.
+  assert.equal(tokenStatus(history, 8_000).used, 3_001);
+  const needs = (input: number, promptSize: "small" | "full") => {
+    history.counted = { usage: { input, output: 0 }, estimated: true, messages: 2 };
+    return needsRoom(history, { windowTokens: 8_000, promptSize, limits });
+  };
+  // Counted as 6,002 the prompt is 4,002, and three fifths of what is left of 8,000 end at 6,401.
+  assert.deepEqual([needs(6_002, "small"), needs(6_600, "small")], [false, true]);
+  assert.deepEqual([needs(6_801, "full"), needs(7_100, "full")], [false, true]);
+});
+
+const now = { at: 5_000, size: "full" } as const;
+
+const told = (text: string) => ({ path: "uploads/AGENTS.md", hash: "h", text });
+
+/** A history whose recipe is that of these parts, and the event that set it. */
+function begun(parts: Partial<Parameters<typeof recipeEvent>[2]> = {}): { history: History; event: NewEvent } {
+  const event = recipeEvent(foldHistory([]), toolkit, { ...now, ...parts }) ?? assert.fail("the first is always set");
+  return { history: foldHistory(numbered([event])), event };
+}
+
+test("what every request starts with is set once, and anew where something of it has changed, by its cause [L3][Z3][A3]", () => {
+  const [first, other] = [told("Answer in verse."), told("Answer in prose.")];
+  const own = { instructions: { ...first, text: first.text } };
+  const plain = begun();
+  const setNow = ({ history }: ReturnType<typeof begun>, parts: object) => {
+    const event = recipeEvent(history, toolkit, { ...now, at: 9_000, ...parts });
+    return event?.type === "recipe.set" ? [event.cause, event.role, event.startedAt] : undefined;
+  };
+  assert.deepEqual(plain.event.type === "recipe.set" && [plain.event.cause, plain.event.startedAt], ["start", 5_000]);
+  assert.equal(setNow(plain, {}), undefined);
+  const draw = { name: "draw", description: "Draws.", parameters: {} };
+  assert.deepEqual(setNow(plain, { functions: [draw] }), ["tools_changed", undefined, 5_000]);
+  assert.deepEqual(setNow(plain, { callerPart: "Answer in JSON." }), ["prompt_changed", undefined, 5_000]);
+  assert.deepEqual(setNow(plain, { own }), ["instructions_changed", undefined, 5_000]);
+  assert.equal(setNow(begun({ own }), { own }), undefined);
+  const replaced = { own: { instructions: other }, functions: [draw] };
+  assert.deepEqual(setNow(begun({ own }), replaced), ["instructions_changed", undefined, 5_000]);
+  const handed = { role: "writer", prompt: "You write." };
+  const { event } = begun(handed);
+  assert.equal(event.type === "recipe.set" && event.cause, "start");
+  assert.deepEqual(setNow(plain, handed), ["hand_off", "writer", 5_000]);
+  assert.deepEqual(setNow(begun(handed), {}), ["hand_back", undefined, 5_000]);
+  assert.deepEqual(setNow(begun(handed), { ...handed, functions: [draw] }), ["tools_changed", "writer", 5_000]);
+});
+
+test("a request is the frozen prompt and its tools, then the history as it stands [L3]", () => {
+  const { history, event } = begun({ functions: [{ name: "draw", description: "Draws.", parameters: {} }] });
+  const said = { role: "user", text: "hi" } as const;
+  history.messages.push(said);
+  const { messages, tools } = requestOf(history);
+  assert.deepEqual(messages, [{ role: "system", text: event.type === "recipe.set" && event.system }, said]);
+  assert.equal(tools.at(-1)?.name, "draw");
+  assert.deepEqual(requestOf({ ...history, recipe: undefined }), { messages: [said], tools: [] });
+});
+
+test("of a long file of instructions the beginning is in force, a tenth of the window and never more than 8,000 tokens [Z3]", () => {
+  const shown = (letters: number, windowTokens: number) => {
+    const part = instructionsPart(told("x".repeat(letters)), windowTokens);
+    return [part?.text.match(/x+/)?.[0].length, part?.cut === true];
+  };
+  assert.deepEqual(shown(4_000, 10_000), [4_000, false]);
+  assert.deepEqual(shown(4_001, 10_000), [4_000, true]);
+  assert.deepEqual(shown(40_000, 1_000_000), [32_000, true]);
+  assert.equal(instructionsPart(told(" \n"), 10_000), undefined);
+});
