@@ -5,8 +5,11 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { anyText } from "../../test/world/any-text.ts";
+import { systemClock } from "../base/clock.ts";
 import { failureWords, languages, type ValueForm, wordsFor } from "../words/words.ts";
 import { type ConfigRequest, explainConfig, loadConfig } from "./config.ts";
+import { lookFirst } from "./first-look.ts";
+import { readYaml } from "./read-yaml.ts";
 import { type FlagName, knownVariables, nameOf, type Setting, settings } from "./settings.ts";
 
 const all: readonly Setting<unknown>[] = Object.values(settings);
@@ -33,24 +36,6 @@ test("for every setting a flag beats the environment, which beats .env, the proj
     }),
     { numRuns: 150 },
   );
-});
-
-test("traces go where .env of the user's own clone says, and never where that of a foreign folder says [O1][Q1]", async (t) => {
-  const own = clone(t);
-  const foreign = { ...own, programDir: join(own.cwd, "node_modules", "agentyard") };
-  const variables =
-    "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example\nLANGCHAIN_TRACING_V2=true\nLANGCHAIN_API_KEY=k\n";
-  const wanted = { flags: {}, env: {}, ".env": variables, project: "", user: "" };
-  const targets = async (request: ConfigRequest, env: Record<string, string> = {}) =>
-    (await load(request, { ...wanted, env })).traces?.targets.map(({ url }) => url);
-  assert.deepEqual(await targets(own), [
-    "http://collector.example/v1/traces",
-    "https://api.smith.langchain.com/otel/v1/traces",
-  ]);
-  assert.equal(await targets(foreign), undefined);
-  const chosen = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://own.example" };
-  assert.deepEqual(await targets(foreign, chosen), ["http://own.example/v1/traces"]);
-  assert.equal((await targets(foreign, { AGENTYARD_CONFIG: own.cwd }))?.length, 2, "a folder that the user named");
 });
 
 test("whatever is written, the answer is a configuration or mistakes with words in both languages [P5][P4]", async (t) => {
@@ -111,38 +96,6 @@ test("a list is written as one in a file and with commas or blanks in a variable
   assert.deepEqual(refused.ok ? [] : refused.failure.map(({ params }) => params), [
     { name: "AGENTYARD_UPLOAD_TYPES", value: "c/v", instead: "words with commas between them, such as csv, pdf, text" },
   ]);
-});
-
-test("limits on files are read in bytes and days [P5][W10][F4]", async (t) => {
-  const request = clone(t);
-  const env = {
-    AGENTYARD_WORKSPACE_BYTES_MAX: "1",
-    AGENTYARD_WORKSPACE_FILES_MAX: "2",
-    AGENTYARD_KEPT_FILE_BYTES_MAX: "3",
-    AGENTYARD_KEPT_BYTES_MAX: "4",
-    AGENTYARD_FREE_BYTES_MIN: "7",
-    AGENTYARD_CLEAN_AFTER_DAYS: "0.5",
-    AGENTYARD_TRASH_DAYS: "2",
-    AGENTYARD_PROGRAM_DAYS: "3",
-    AGENTYARD_UPLOAD_FILE_BYTES_MAX: "5",
-    AGENTYARD_UPLOAD_FILES_MAX: "6",
-    AGENTYARD_UPLOAD_TYPES: "csv",
-  };
-  const { workspace, uploads } = await load(request, { flags: {}, env, ".env": "", project: "", user: "" });
-  assert.deepEqual(
-    { workspace, uploads },
-    {
-      workspace: {
-        limits: {
-          ...{ bytesMax: 1, filesMax: 2, freeBytesMin: 7, keptFileBytesMax: 3, keptBytesMax: 4 },
-          ...{ trashMs: 172_800_000, callerMs: 259_200_000 },
-        },
-        cleanAfterMs: 43_200_000,
-        disk: "folder",
-      },
-      uploads: { fileBytesMax: 5, filesMax: 6, types: ["csv"] },
-    },
-  );
 });
 
 test("the settings have names of their own and defaults that fit [P5]", () => {
@@ -272,3 +225,92 @@ function numbersWithin(min: number, max: number): number[] {
   const step = Math.min(1, (max - min) / 8);
   return [min, min + step, min + 2 * step, max - step, max];
 }
+
+type Files = { readonly ".env"?: string; readonly project?: string; readonly user?: string };
+type Given = { readonly files?: Files; readonly env?: Record<string, string>; readonly flags?: object };
+
+function requestWith(t: TestContext, { files = {}, env = {}, flags = {} }: Given) {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-look-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const homeDir = join(folder, "home");
+  const cwd = join(folder, "project");
+  mkdirSync(join(homeDir, ".config", "agentyard"), { recursive: true });
+  mkdirSync(join(cwd, "config"), { recursive: true });
+  if (files[".env"] !== undefined) writeFileSync(join(cwd, ".env"), files[".env"]);
+  if (files.project !== undefined) writeFileSync(join(cwd, "config", "agentyard.yaml"), files.project);
+  if (files.user !== undefined) writeFileSync(join(homeDir, ".config", "agentyard", "agentyard.yaml"), files.user);
+  return { flags, env, cwd, homeDir, programDir: join(folder, "node_modules", "agentyard") };
+}
+
+test("what is looked at first is what the settings say when all of them are read [P5][U1]", async (t) => {
+  const given: Given[] = [
+    {},
+    { env: { LANG: "zh_CN.UTF-8" } },
+    { env: { LANG: "zh_CN.UTF-8", LC_ALL: "en_GB" } },
+    { env: { AGENTYARD_TERMINAL: "Plain", AGENTYARD_DATA: "here" } },
+    { flags: { data: "../there", lang: "zh" }, env: { AGENTYARD_DATA: "here" } },
+    { files: { ".env": "AGENTYARD_TERMINAL=screen_reader\nAGENTYARD_LANG=Chinese\n" } },
+    { files: { project: "loop:\n  steps_max: 5\nterminal:\n  surface: plain\n" } },
+    { files: { project: "data: ./kept\n", ".env": "AGENTYARD_DATA=~/other\n" }, env: { AGENTYARD_CONFIG: "." } },
+    { files: { project: "data: ./kept\n" }, env: { AGENTYARD_DATA: "mine" } },
+    { files: { user: "lang: zh\ndata: ~/yard\n", project: "# nothing\n" } },
+    { files: { user: "lang: zh\n", project: "lang: en\n" } },
+  ];
+  for (const one of given) {
+    const request = requestWith(t, one);
+    const all = await loadConfig(request);
+    assert.ok(all.ok);
+    const { language, terminal, paths } = all.value;
+    assert.deepEqual(
+      await lookFirst(request),
+      { language, surface: terminal.surface, dataDir: paths.dataDir },
+      JSON.stringify(one),
+    );
+  }
+});
+
+test("where one of them is wrong, nothing is relied upon: reading all of them tells what is wrong [P5]", async (t) => {
+  for (const one of [
+    { env: { AGENTYARD_TERMINAL: "beautiful" } },
+    { env: { AGENTYARD_LANG: "fr" } },
+    { files: { project: "terminal:\n  surface: [rich]\n" } },
+    { files: { project: "terminal: rich\n" } },
+    { files: { user: "lang: {\n" } },
+    { files: { ".env": "AGENTYARD_LANG=\0\n" } },
+    { files: { project: "data: ./kept\n" } },
+    { files: { ".env": "AGENTYARD_DATA=~/other\n" } },
+  ]) {
+    const request = requestWith(t, one);
+    assert.equal((await loadConfig(request)).ok, false, JSON.stringify(one));
+    assert.equal(await lookFirst(request), undefined, JSON.stringify(one));
+  }
+});
+
+test("YAML that others wrote comes back as plain values [T4]", async () => {
+  const text = "openapi: 3.1.0\nday: 2026-01-01\nlist: [1, true, null, 一]\ntwice: &a { x: 1 }\nagain: *a\n";
+  assert.deepEqual(await readYaml(text, systemClock), {
+    ok: true,
+    value: { openapi: "3.1.0", day: "2026-01-01", list: [1, true, null, "一"], twice: { x: 1 }, again: { x: 1 } },
+  });
+});
+
+const levels = Array.from(
+  { length: 12 },
+  (_, at) =>
+    `l${at}: &l${at} [${Array(10)
+      .fill(at === 0 ? "x" : `*l${at - 1}`)
+      .join(", ")}]`,
+);
+const hostile: [what: string, text: string][] = [
+  ["broken", "a: [1, 2"],
+  ["a value in many places", levels.join("\n")],
+  ["very deep", `a: ${"[".repeat(20_000)}`],
+  ["the same key twice", "a: 1\na: 2"],
+];
+for (const [what, text] of hostile)
+  test(`YAML that is ${what} is refused in words, and the next one is read [T4]`, async () => {
+    const read = await readYaml(text, systemClock);
+    assert.equal(read.ok, false);
+    assert.ok(!read.ok && read.failure.length > 0 && read.failure.length <= 200, JSON.stringify(read).slice(0, 300));
+    assert.deepEqual(await readYaml("a: 1", systemClock), { ok: true, value: { a: 1 } });
+  });

@@ -31,25 +31,6 @@ test("without a word about it the sandbox has sensible limits and no network [P5
   );
 });
 
-test("what workspaces lie in is a folder or an image, and stays so until the next start [P5][X4]", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "agentyard-disk-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const request = (disk: string) => ({
-    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
-    env: { AGENTYARD_DATA: folder, AGENTYARD_SANDBOX_DISK: disk },
-  });
-  const first = await loadConfig(request("IMAGE"));
-  assert.ok(first.ok);
-  assert.equal(first.value.workspace.disk, "image");
-  const changed = await reloadConfig(first.value, request("folder"));
-  assert.ok(changed.ok);
-  assert.deepEqual([changed.value.config.workspace.disk, changed.value.waiting], ["image", ["sandbox_platform.disk"]]);
-  const wrong = await loadConfig(request("quota"));
-  assert.deepEqual(wrong.ok || wrong.failure.map((failure) => failureWords(wordsFor("en"), failure)[1]), [
-    "Set it to one of folder, image.",
-  ]);
-});
-
 test("sandboxes are those of this machine unless a Docker engine is named, until the next start [P5][X3][N1]", async (t) => {
   assert.deepEqual((await load(t, "")).provider, { kind: "local" });
   const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
@@ -158,24 +139,6 @@ test("a cluster, its namespace, image and volume are settings, with those of a s
   );
 });
 
-test("an engine, an image or a runtime that cannot be one is refused with an example [P5][X3]", async (t) => {
-  const yaml = `sandbox:
-  provider: podman
-  docker_host: docker.example:2375
-  docker_image: "No Image"
-  docker_runtime: "run sc"
-`;
-  assert.deepEqual(
-    (await mistakes(t, yaml)).map((mistake) => mistake.replace("config/agentyard.yaml:", "")),
-    [
-      "2: sandbox.provider is podman. Write one of local, docker, kubernetes, remote.",
-      "3: sandbox.docker_host is docker.example:2375. Write an address such as unix:///var/run/docker.sock.",
-      "4: sandbox.docker_image is No Image. Write a name of letters, digits and . _ - such as agentyard-sandbox.",
-      "5: sandbox.docker_runtime is run sc. Write a name of letters, digits and . _ - such as runsc.",
-    ],
-  );
-});
-
 test("the block of the sandbox platform is read by the names that other programs know [P5][S1][F4]", async (t) => {
   const config = await load(
     t,
@@ -275,29 +238,6 @@ for (const [says, yaml, fileBytesMax, filesMax, types] of policies) {
     assert.deepEqual((await load(t, yaml)).sandbox.uploads, { fileBytesMax, filesMax, types });
   });
 }
-
-test("`agentyard config` tells where a limit of the temparea comes from, and times with their unit [P5]", async (t) => {
-  const config = await load(t, "uploads:\n  files_max: 3\nsandbox_platform:\n  retry_interval: 1s\n");
-  const shown = explainConfig(config).filter(({ name }) => /max_file_(count|size)$|retry_interval/.test(name));
-  assert.deepEqual(shown, [
-    { name: "sandbox_platform.file_upload_config.max_file_size", value: "100", source: "default" },
-    { name: "sandbox_platform.file_upload_config.max_file_count", value: "3", source: "config/agentyard.yaml:2" },
-    { name: "sandbox_platform.retry_interval", value: "1000ms", source: "config/agentyard.yaml:4" },
-  ]);
-});
-
-test("a sandbox service elsewhere is refused once, with its line, in both languages [P5][P4]", async (t) => {
-  const yaml = "sandbox_platform:\n  svc:\n    host: sandbox.example\n    port: 9100\n    protocol: http\n";
-  assert.deepEqual(await mistakes(t, yaml), [
-    "config/agentyard.yaml:3: sandbox_platform.svc names a sandbox service elsewhere, which this version cannot use yet. " +
-      "Take sandbox_platform.svc away: code then runs in a sandbox on this machine.",
-  ]);
-  assert.deepEqual(await mistakes(t, yaml, "zh"), [
-    "config/agentyard.yaml:3：sandbox_platform.svc 指向别处的沙箱服务，当前版本还不支持。 " +
-      "请删除 sandbox_platform.svc：代码将在本机的沙箱中运行。",
-  ]);
-  assert.deepEqual(await mistakes(t, "sandbox_platform: { svc: }"), []);
-});
 
 test("every mistake about the sandbox is told with its line and what to write instead [P5]", async (t) => {
   const yaml = `sandbox_platform:

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
+import { setImmediate as nextLoop, setImmediate as nextTick } from "node:timers/promises";
 import { realProvider } from "../../test/world/base-model.ts";
 import { until } from "../../test/world/events.ts";
 import { modelServer } from "../../test/world/model-server.ts";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { Slot } from "../protocol/message.ts";
 import { startDemoServer } from "./demo/demo.ts";
 import type { FoundServer } from "./detect.ts";
 import { type ModelFacts, type ModelNote, type ModelsOptions, openModels, type SlotSettings } from "./models.ts";
-import type { Endpoint, ModelRequest } from "./provider.ts";
+import { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";
+import { defaultProfile } from "./profile.ts";
+import type { Endpoint, ModelAnswer, ModelError, ModelRequest, PreparedCall } from "./provider.ts";
+import { openTurnstile } from "./turnstile.ts";
 
 const facts: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };
 const openai = "https://api.openai.com/v1";
@@ -22,24 +25,6 @@ test("with nothing configured the demo model fills the base slot [M1] [M5]", asy
   assert.deepEqual(shown(models.get("vision")), ["base", "demo", "demo", true, 128_000, "full"]);
   await models.close();
   assert.deepEqual(closed, ["provider demo", "demo"]);
-});
-
-test("with a base model configured the demo model is never started [M1]", async () => {
-  const { models, closed } = await open({ base: { model: "gpt-4o" } });
-  assert.deepEqual(models.list().map(shown), [["base", "gpt-4o", "api.openai.com", false, 128_000, "full"]]);
-  await models.close();
-  assert.deepEqual(closed, ["provider gpt-4o"]);
-});
-
-test("other slots work beside the demo model [M1]", async () => {
-  const { models } = await open({ chat: { model: "gpt-4o" } });
-  assert.deepEqual(
-    models.list().map(({ slot, id }) => [slot, id]),
-    [
-      ["base", "demo"],
-      ["chat", "gpt-4o"],
-    ],
-  );
 });
 
 test("an empty slot falls back to base, and the reason says so [M1] [M2]", async () => {
@@ -126,12 +111,6 @@ test("the endpoint gets the profile of the model, with the user's corrections [M
   assert.partialDeepStrictEqual(profile, { maxTokensField: "max_completion_tokens", parallelToolCalls: false });
 });
 
-test("the default model gpt-4 works, with a warning that its window is small [M1]", async () => {
-  const { models, notes } = await open({ base: { model: "gpt-4" } });
-  assert.deepEqual([models.get("base").windowTokens, models.get("base").promptSize], [8_192, "small"]);
-  assert.deepEqual(notes, [{ code: "window_small", slot: "base", model: "gpt-4", tokens: 8_192, command: "" }]);
-});
-
 const served: FoundServer = {
   kind: "ollama",
   baseUrl: ollama,
@@ -180,12 +159,6 @@ test("a local server is asked for its window, unless the user has said it [M1] [
       ["window_guessed", "unlisted"],
     ],
   );
-});
-
-test("a server with a single model answers with it, whatever it is called [M4]", async () => {
-  const only: FoundServer = { kind: "llamacpp", baseUrl: ollama, models: [{ id: "x.gguf", windowTokens: 32_768 }] };
-  const { models } = await open({ base: { model: "local", baseUrl: ollama } }, { describeServer: async () => only });
-  assert.equal(models.get("base").windowTokens, 32_768);
 });
 
 test("calls to one base URL share its limit, those to another do not [M3]", async () => {
@@ -271,3 +244,205 @@ async function open(
   });
   return { models, endpoints, requests, notes, closed, sent };
 }
+
+const done: ModelAnswer = {
+  text: "done",
+  reasoning: "",
+  toolCalls: [],
+  finish: "stop",
+  usage: { input: 1, output: 1 },
+};
+const slowDown: ModelError = { kind: "rate_limit", retryable: true, retryAfterMs: 5_000, message: "slow down" };
+
+test("no more calls run at once than allowed, and a finished one lets the next in [M3]", async () => {
+  const { send, sent, finish } = gate({ callsMax: 2 });
+  const answers = ["a1", "a2", "a3", "a4"].map((name) => send(name));
+  await nextTick();
+  assert.deepEqual(sent, ["a1", "a2"]);
+  finish("a2", done);
+  await nextTick();
+  assert.deepEqual(sent, ["a1", "a2", "a3"]);
+  for (const name of ["a1", "a3"]) finish(name, done);
+  await nextTick();
+  finish("a4", done);
+  assert.deepEqual(await Promise.all(answers), [done, done, done, done]);
+});
+
+test("owners take turns, however much one of them asks for [M3]", async () => {
+  const { send, sent, finish } = gate({ callsMax: 1 });
+  for (const name of ["a1", "a2", "a3", "a4", "b1", "b2", "c1"]) void send(name);
+  for (let i = 0; i < 7; i += 1) {
+    await nextTick();
+    finish(sent.at(-1) ?? "", done);
+  }
+  assert.deepEqual(sent, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+});
+
+test("after a Retry-After nobody calls before it is over [M3]", async () => {
+  const { send, sent, finish, pass, timers } = gate({ callsMax: 2 });
+  void send("a1");
+  void send("a2");
+  await nextTick();
+  finish("a1", failure(slowDown));
+  void send("b1");
+  await nextTick();
+  pass(4_999);
+  await nextTick();
+  assert.deepEqual(sent, ["a1", "a2"]);
+  pass(1);
+  await nextTick();
+  assert.deepEqual([sent, timers()], [["a1", "a2", "b1"], 0]);
+});
+
+test("other failures and those without a Retry-After hold nobody up [M3]", async () => {
+  const { send, sent, finish } = gate({ callsMax: 1 });
+  for (const name of ["a1", "a2", "a3"]) void send(name);
+  await nextTick();
+  finish("a1", failure({ kind: "bad_request", retryable: false, retryAfterMs: 5_000, message: "no" }));
+  await nextTick();
+  finish("a2", failure({ kind: "overloaded", retryable: true, message: "busy" }));
+  await nextTick();
+  assert.deepEqual(sent, ["a1", "a2", "a3"]);
+});
+
+test("a pause longer than the limit is not waited for: everybody gets the provider's own error [M3]", async () => {
+  const { send, sent, finish, pass } = gate({ callsMax: 1 });
+  const first = send("a1");
+  const waiting = send("b1");
+  await nextTick();
+  const long = { ...slowDown, retryAfterMs: 3_600_000 };
+  finish("a1", failure(long));
+  assert.deepEqual((await first).error, long);
+  assert.deepEqual((await waiting).error, long);
+  pass(1_000);
+  assert.deepEqual((await send("c1")).error, { ...long, retryAfterMs: 3_599_000 });
+  assert.deepEqual(sent, ["a1"]);
+});
+
+test("whoever is stopped while waiting leaves at once and takes no turn [M3]", async () => {
+  const { send, sent, finish, timers } = gate({ callsMax: 1 });
+  void send("a1");
+  const stop = new AbortController();
+  const stopped = send("b1", stop.signal);
+  void send("c1");
+  await nextTick();
+  stop.abort();
+  assert.deepEqual((await stopped).error, { kind: "network", retryable: false, because: "cancelled", message: "" });
+  assert.equal((await send("d1", AbortSignal.abort())).finish, "error");
+  finish("a1", failure(slowDown));
+  await nextTick();
+  assert.deepEqual([sent, timers()], [["a1"], 1]);
+});
+
+function failure(error: ModelError): ModelAnswer {
+  return { ...done, text: "", finish: "error", error };
+}
+
+/** A turnstile before calls that end when the test says so; the first letter of a call's name is its owner. */
+function gate({ callsMax }: { callsMax: number }) {
+  const { clock, pass, timers } = handClock();
+  const turnstile = openTurnstile({ clock, callsMax, holdMsMax: 60_000 });
+  const sent: string[] = [];
+  const open = new Map<string, (answer: ModelAnswer) => void>();
+  const send = (name: string, signal = new AbortController().signal) => {
+    const call: PreparedCall = {
+      bytes: { hash: name, length: 0, reused: 0 },
+      send: () => {
+        sent.push(name);
+        return new Promise((resolve) => open.set(name, resolve));
+      },
+    };
+    return turnstile.guard(call, name.charAt(0)).send({}, signal);
+  };
+  return { send, sent, pass, timers, finish: (name: string, answer: ModelAnswer) => open.get(name)?.(answer) };
+}
+
+/** Time that moves by hand. */
+function handClock() {
+  let nowMs = 1_000;
+  const waits = new Set<{ readonly atMs: number; readonly end: (how: "elapsed" | "aborted") => void }>();
+  const clock: Clock = {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    wait: (ms, signal) =>
+      new Promise((resolve) => {
+        const wait = {
+          atMs: nowMs + ms,
+          end: (how: "elapsed" | "aborted") => {
+            waits.delete(wait);
+            resolve(how);
+          },
+        };
+        waits.add(wait);
+        signal?.addEventListener("abort", () => wait.end("aborted"), { once: true });
+      }),
+    after: () => () => undefined,
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+    for (const wait of waits) if (wait.atMs <= nowMs) wait.end("elapsed");
+  };
+  return { clock, pass, timers: () => waits.size };
+}
+
+test("a neutral request becomes a call, with arguments as text [P2]", () => {
+  const parsed = NeutralRequest.parse({
+    stream: false,
+    messages: [
+      { role: "user", text: "a", images: [{ mime: "image/png", base64: "eA==" }] },
+      { role: "assistant", text: "", toolCalls: [{ id: "c", name: "t", arguments: { b: 1 }, extra: { x: 1 } }] },
+      { role: "tool", toolCallId: "c", text: "r" },
+    ],
+    tools: [{ name: "t", parameters: {} }],
+    toolChoice: "t",
+    profile: { streamUsage: false },
+    client: { idleTimeoutMs: 300, firstDataTimeoutMs: 900 },
+  });
+  assert.deepEqual(parsed.profile, { ...defaultProfile, streamUsage: false });
+  const { messages, ...rest } = toModelRequest(parsed);
+  assert.deepEqual(JSON.parse(JSON.stringify(messages)), [
+    { role: "user", text: "a", images: [{ mime: "image/png", base64: "eA==" }] },
+    { role: "assistant", text: "", toolCalls: [{ id: "c", name: "t", arguments: '{"b":1}', extra: { x: 1 } }] },
+    { role: "tool", toolCallId: "c", text: "r" },
+  ]);
+  assert.deepEqual(rest, { stream: false, tools: [{ name: "t", parameters: {} }], toolChoice: { tool: "t" } });
+});
+
+test("a request without messages says hello [P2]", () => {
+  assert.deepEqual(toModelRequest(NeutralRequest.parse({ stream: true })).messages, [
+    { role: "user", text: "hello", images: undefined },
+  ]);
+});
+
+test("a key nobody knows is named [P2]", () => {
+  const { error } = NeutralRequest.safeParse({ stream: true, temprature: 1, profile: { streamUsages: true } });
+  assert.match(error?.message ?? "", /temprature/);
+  assert.match(error?.message ?? "", /streamUsages/);
+});
+
+test("a neutral result holds no key without a value [P2]", () => {
+  const result = toNeutralResult({
+    text: "hi",
+    reasoning: "",
+    toolCalls: [
+      { id: "a", name: "t", arguments: '{"x":1}' },
+      { id: "b", name: "t", arguments: '{"x', invalid: true },
+    ],
+    finish: "error",
+    usage: { input: 1, output: 2 },
+    usageEstimated: true,
+    error: { kind: "network", retryable: true, message: "lost", status: 500 },
+  });
+  assert.deepEqual(result, {
+    text: "hi",
+    reasoning: "",
+    toolCalls: [
+      { id: "a", name: "t", arguments: { x: 1 } },
+      { id: "b", name: "t", invalid: true, raw: '{"x' },
+    ],
+    finish: "error",
+    usage: { input: 1, output: 2 },
+    usageEstimated: true,
+    error: { kind: "network", retryable: true },
+  });
+});

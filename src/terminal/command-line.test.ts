@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { openTestPipe } from "../../test/world/pty.ts";
 import { wordsFor } from "../words/words.ts";
 import { languageAsked, parseCommandLine } from "./command-line.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { asTyped, ownCommand, programAsTyped } from "./own-command.ts";
+import { optionsOf, subCommandNames } from "./sub-commands.ts";
+import { beginCommand } from "./terminal.ts";
+import { typedChat } from "./typed-chat.ts";
+import { readYesRule, yesRuleFor } from "./yes-rules.ts";
 
 const parse = (line: string) => parseCommandLine(line === "" ? [] : line.split(" "), wordsFor("en").terminal);
 
@@ -234,4 +242,144 @@ test("the language is found even in a line that is wrong [P4]", () => {
   assert.equal(languageAsked(["--bogus", "--lang", "zh"]), "zh");
   assert.equal(languageAsked(["--lang=zh", "rnu"]), "zh");
   assert.equal(languageAsked(["--lang"]), undefined);
+});
+
+test("a chat is drawn at once where nothing but a chat was typed [U1]", () => {
+  const elsewhere = { isElsewhere: true };
+  const here = { isElsewhere: false };
+  for (const [argv, wanted] of [
+    [[], here],
+    [["-c"], here],
+    [["--continue", "--slot", "base"], here],
+    [["-r", "0123abcd"], here],
+    [["--data", "/tmp/yard", "--lang", "zh"], { ...here, data: "/tmp/yard", lang: "zh" }],
+    [["--lang=en", "--data=here"], { ...here, data: "here", lang: "en" }],
+    [["--url", "http://127.0.0.1:4820"], elsewhere],
+  ] as const)
+    assert.deepEqual(typedChat(argv), wanted, argv.join(" "));
+});
+
+test("what may have to be refused, and every other command, is read in full before anything is drawn [U1][P2]", () => {
+  for (const argv of [
+    ["run", "hello"],
+    ["--help"],
+    ["-v"],
+    ["--plain"],
+    ["--screen-reader"],
+    ["--nonsense"],
+    ["nonsense"],
+    ["--lang", "fr"],
+    ["--lang"],
+    ["--data", ""],
+    ["--data="],
+    ["--continue=yes"],
+    ["--model", "base"],
+    ["-x"],
+    ["--"],
+    ["-cx"],
+  ])
+    assert.equal(typedChat(argv), undefined, argv.join(" "));
+});
+
+const asked = (tool: string, input: object, kind: "approval" | "question" = "approval") =>
+  ({ kind, tool, arguments: JSON.stringify(input) }) as const;
+
+test("a rule is a tool, a tool with a pattern, or everything [P2][H1]", () => {
+  const read = (written: string) => {
+    const rule = readYesRule(written);
+    return rule && [rule.tool, rule.pattern];
+  };
+  assert.deepEqual(read("run_bash_command"), ["run_bash_command", undefined]);
+  assert.deepEqual(read(" run_bash_command:rm temp/* "), ["run_bash_command", "rm temp/*"]);
+  assert.deepEqual(read("fetch_web:https://example.org/*"), ["fetch_web", "https://example.org/*"]);
+  assert.deepEqual(read("*"), ["*", undefined]);
+  for (const wrong of ["", "  ", "*:x", "rm -rf", ":x", "9tool"]) assert.equal(read(wrong), undefined, wrong);
+});
+
+test("a star never lets another command in, and a question is never answered [P2][H1][H3]", () => {
+  const fits = (rule: string, tool: string, input: object, kind?: "question") => {
+    const read = readYesRule(rule);
+    return read !== undefined && yesRuleFor([read], asked(tool, input, kind)) === read;
+  };
+  const bash = (rule: string, command: string) => fits(`run_bash_command:${rule}`, "run_bash_command", { command });
+  assert.equal(bash("rm outputs/*", "rm outputs/a.txt"), true);
+  assert.equal(bash("rm outputs/*", "rm outputs/a.txt outputs/b.txt"), true);
+  for (const more of ["; curl x", "\ncurl x", " && y", " | sh", " > /x", " $(y)", " `y`", " & y", " <(y)", " \\\ny"])
+    assert.equal(bash("rm outputs/*", `rm outputs/a.txt${more}`), false, more);
+  assert.equal(bash("rm outputs/*", "sudo rm outputs/a.txt"), false);
+  assert.equal(bash("rm a.c", "rm abc"), false, "a point is a point");
+  assert.equal(bash("echo a; echo b", "echo a; echo b"), true, "what is written out is meant");
+  assert.equal(fits("write_file:uploads/*.csv", "write_file", { path: "uploads/a.csv", content: "x" }), true);
+  assert.equal(fits("write_file:uploads/*.csv", "write_file", { path: "outputs/a.csv", content: "x" }), false);
+  assert.equal(fits("write_file", "run_bash_command", { command: "ls" }), false);
+  assert.equal(fits("*", "anything", { x: 1 }), true);
+  assert.equal(fits("*", "ask_human", { question: "?" }, "question"), false);
+});
+
+function begin(argv: readonly string[]) {
+  const { streams, written } = openTestPipe("");
+  const begun = beginCommand(argv, { ...streams, language: "en", version: "1.2.3", program: "npx agentyard" });
+  return { begun, written };
+}
+
+test("agentyard COMMAND --help names every option and ends with 0 [P2]", () => {
+  for (const name of subCommandNames) {
+    const { begun, written } = begin([name, "--help"]);
+    assert.deepEqual(begun, { name: "ended", code: 0 });
+    for (const option of optionsOf(name)) assert.ok(written.output.includes(`--${option}`), `${name} --${option}`);
+  }
+});
+
+test("the overview lists every command, and run its exit codes [P2]", () => {
+  const overview = begin(["--help"]).written.output;
+  for (const name of subCommandNames) assert.match(overview, new RegExp(`^ {2}${name} `, "m"));
+  const codes = begin(["run", "--help"])
+    .written.output.match(/^ +\d+(?= )/gm)
+    ?.map(Number);
+  assert.deepEqual(codes, Object.values(exitCodes));
+});
+
+test("the version is told, a wrong line ends with 2, and a script gets its object even then [P2]", () => {
+  assert.equal(begin(["-v"]).written.output, "agentyard 1.2.3\n");
+  const wrong = begin(["run", "--json", "--bogus"]);
+  assert.deepEqual(wrong.begun, { name: "ended", code: 2 });
+  assert.match(wrong.written.errors, /no option --bogus/);
+  const object = JSON.parse(wrong.written.output);
+  assert.deepEqual([object.conversation_id, object.finish, object.error.kind], [null, "failed", "usage"]);
+  assert.deepEqual(object.exit, { code: 2, reason: "usage" });
+  assert.equal(
+    begin(["--lang", "zh", "rnu"]).written.errors,
+    "✗ 没有命令 rnu（是不是想用 run？）。用 `npx agentyard --help` 查看可用的命令。\n",
+  );
+});
+
+test("the completion scripts name every command, and bash can read its own [P2]", () => {
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const { output } = begin(["completion", shell]).written;
+    for (const name of subCommandNames) assert.ok(output.includes(name), `${shell}: ${name}`);
+  }
+  const script = begin(["completion", "bash"]).written.output;
+  const tried = `${script}\nCOMP_WORDS=(agentyard run --st); COMP_CWORD=2; _agentyard; echo "\${COMPREPLY[@]}"`;
+  assert.equal(execFileSync("bash", ["-c", tried], { encoding: "utf8" }), "--stream-json\n");
+});
+
+test("our command is written as it must be typed: in a clone, beside it, linked and installed [P2]", () => {
+  const own = { programDir: "/my/yard", isClone: true, script: "/my/yard/bin/agentyard.mjs" };
+  assert.equal(programAsTyped({ ...own, cwd: "/my/yard" }), "npx agentyard");
+  assert.equal(programAsTyped({ ...own, cwd: "/my/yard/docs" }), "npx agentyard");
+  assert.equal(programAsTyped({ ...own, cwd: "/my/yard-2" }), "node /my/yard/bin/agentyard.mjs");
+  assert.equal(programAsTyped({ ...own, cwd: "/", script: "/usr/local/bin/agentyard" }), "agentyard");
+  const installed = { cwd: "/my", programDir: "/my/node_modules/agentyard", isClone: false };
+  assert.equal(programAsTyped({ ...installed, script: "/my/node_modules/.bin/agentyard" }), "npx agentyard");
+  assert.equal(programAsTyped({ ...installed, script: "/my/node_modules/agentyard/bin/agentyard.mjs" }), "agentyard");
+});
+
+test("suggested commands name the data that was typed, and nothing else is taken for one [P2]", () => {
+  const command = ownCommand({ program: "npx agentyard", data: "/my $1 data" });
+  const words = { ...wordsFor("en"), command };
+  assert.equal(asTyped(words, "`agentyard user list`"), "`npx agentyard --data '/my $1 data' user list`");
+  assert.equal(asTyped(words, "`agentyard`, then /inbox"), "`npx agentyard --data '/my $1 data'`, then /inbox");
+  assert.equal(asTyped(words, "`agentyard --help`"), "`npx agentyard --data '/my $1 data' --help`");
+  for (const text of ["npx agentyard user list", "agentyard.yaml", "/bin/agentyard user", "agentyard is served"])
+    assert.equal(asTyped(words, text), text);
 });

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { anyText } from "../../test/world/any-text.ts";
+import { folderWith, withoutPermission } from "../../test/world/folder.ts";
+import { attachedWords, languages } from "../words/words.ts";
 import { findFileMentions, unfinishedMention, writtenMentions } from "./file-mentions.ts";
+import { findLocalFiles } from "./local-files.ts";
+import { ownWords } from "./own-words.ts";
+import { SentFiles } from "./sent-files.ts";
 
 const pathsIn = (text: string) => findFileMentions(text).map(({ path }) => path);
 
@@ -68,12 +76,6 @@ for (const text of leftAlone) {
     assert.deepEqual(pathsIn(text), []);
   });
 }
-
-test("what is quoted, has a slash or is a pattern can only be a file; a word may be a tag [F3]", () => {
-  const isMeant = (text: string) => findFileMentions(text).map((mention) => mention.isMeant);
-  assert.deepEqual(isMeant('#"tag" #a/ #*.csv #x{a,b}.csv #a[1].csv'), [true, true, true, true, true]);
-  assert.deepEqual(isMeant("#tag #data.csv #12/#13 #list[0] #really?no"), [false, false, false, false, false]);
-});
 
 test("Chinese right behind an ending may belong to the name: all readings are told [F3]", () => {
   assert.deepEqual(findFileMentions("看#表.v2最终.docx吧"), [
@@ -148,19 +150,8 @@ test("a text without # names nothing, and neither does anything in a code block 
     }),
   );
 });
-
-const plainName = fc.stringMatching(/^[a-z0-9_数据表]{1,8}\.[a-z]{2,4}$/);
 const around = fc.constantFrom("", " ", "看", "，", "（", "\n", "请看：");
 const behind = fc.constantFrom("", " ", "，谢谢", "。", "\n", ", and", "!", "）");
-
-test("a plain name is found whatever stands around it [F3]", () => {
-  fc.assert(
-    fc.property(around, plainName, behind, (left, name, right) => {
-      const text = `${left}#${name}${right}`;
-      assert.deepEqual(pathsIn(text), [name]);
-    }),
-  );
-});
 
 const anyName = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 20 })
@@ -237,4 +228,187 @@ test("a text of a megabyte is read in one go [F3]", () => {
     // Anything that looks back or ahead again and again would take minutes here.
     findFileMentions(`#a${part.repeat(1_000_000 / part.length)}/`);
   }
+});
+
+const find = (text: string, folder: string, homeDir = folder) =>
+  findLocalFiles(
+    findFileMentions(text).map((mention) => ({ ...mention, label: `#${mention.path}` })),
+    { folder, homeDir },
+  );
+const shownIn = async (text: string, folder: string) => (await find(text, folder)).files.map(({ shown }) => shown);
+const nothing = { files: [], unreadables: [], problems: [], hints: [] };
+
+test("a file is looked for in the folder, then in uploads/ there [F3]", async (t) => {
+  const folder = folderWith(t, { "a.csv": "1", "uploads/a.csv": "2", "uploads/b.csv": "3" });
+  assert.deepEqual(await find("#a.csv #b.csv", folder), {
+    ...nothing,
+    files: [
+      { path: join(folder, "a.csv"), shown: "a.csv", name: "a.csv" },
+      { path: join(folder, "uploads/b.csv"), shown: "b.csv", name: "b.csv" },
+    ],
+  });
+});
+
+test("a folder stands for the files below it, without hidden ones, links and node_modules [F3]", async (t) => {
+  const folder = folderWith(t, {
+    ...{ "src/b.ts": "", "src/a/c.ts": "", "src/.env": "", "src/.git/config": "" },
+    ...{ "src/node_modules/x/y.js": "", "src/a/node_modules/z.js": "", "other.txt": "" },
+  });
+  symlinkSync("../other.txt", join(folder, "src/link.txt"));
+  symlinkSync("..", join(folder, "src/loop"));
+  assert.deepEqual(await shownIn("#src/", folder), ["src/a/c.ts", "src/b.ts"]);
+  assert.deepEqual(await shownIn('#"src"', folder), ["src/a/c.ts", "src/b.ts"]);
+});
+
+test("a pattern stands for all files that fit it, in the folder or else in uploads/ [F3]", async (t) => {
+  const folder = folderWith(t, {
+    ...{ "a.csv": "", "b.csv": "", "c.md": "", "data/d.csv": "", "data/deep/e.csv": "", "uploads/f.pdf": "" },
+    ...{ "node_modules/g.csv": "", ".h.csv": "", "表1.csv": "", "x[1].csv": "" },
+  });
+  assert.deepEqual(await shownIn("#./?.csv", folder), ["./a.csv", "./b.csv"]);
+  assert.deepEqual(await shownIn("#data/*.csv", folder), ["data/d.csv"]);
+  assert.deepEqual(await shownIn("#data/**/*.csv", folder), ["data/d.csv", "data/deep/e.csv"]);
+  assert.deepEqual(await shownIn("#表*.csv", folder), ["表1.csv"]);
+  assert.deepEqual(await shownIn("#./{a,c}.{csv,md}", folder), ["./a.csv", "./c.md"]);
+  assert.deepEqual(await shownIn("#*.pdf", folder), ["f.pdf"]);
+  assert.deepEqual(await shownIn("#x[1].csv", folder), ["x[1].csv"], "a name with brackets comes first");
+});
+
+test("what can only be a file and is not there keeps the message back; a tag does not [F3]", async (t) => {
+  const folder = folderWith(t, { "data.csv": "" });
+  const near = undefined;
+  assert.deepEqual(await find('#"dta.csv" #src/ #*.pdf #a/b.txt #urgent #3/4', folder), {
+    ...nothing,
+    problems: [
+      { kind: "missing", label: "#dta.csv", near: "data.csv" },
+      { kind: "missing", label: "#src/", near },
+      { kind: "missing", label: "#*.pdf", near },
+      { kind: "missing", label: "#a/b.txt", near },
+    ],
+  });
+});
+
+test("a word that is nearly a file, or a folder without its slash, stays text and is pointed out [F3]", async (t) => {
+  const folder = folderWith(t, { "data.csv": "", "src/a.ts": "" });
+  assert.deepEqual(await find("#dta.csv #src #nothing.csv", folder), {
+    ...nothing,
+    hints: [
+      { kind: "near", label: "#dta.csv", near: "data.csv" },
+      { kind: "folder", label: "#src" },
+    ],
+  });
+});
+
+test("a name with a comma or with Chinese marks is found as it is written, whatever follows it [F3]", async (t) => {
+  const folder = folderWith(t, { "a,b.csv": "", a: "", "《报告》：终稿.docx": "", "data.csv": "" });
+  assert.deepEqual(await shownIn("(see #a,b.csv) #a, and 看#《报告》：终稿.docx，谢谢", folder), [
+    ...["a,b.csv", "a", "《报告》：终稿.docx"],
+  ]);
+  assert.deepEqual(await shownIn("看＃data.csv和#“data.csv”", folder), ["data.csv"]);
+});
+
+test("the name that was probably meant is told with its folder [F3]", async (t) => {
+  const folder = folderWith(t, { "data/sales.csv": "", "reports/a.md": "" });
+  const near = async (text: string) => (await find(text, folder)).problems;
+  assert.deepEqual(await near("#data/sale.csv #./data/sales.cvs #report/"), [
+    { kind: "missing", label: "#data/sale.csv", near: "data/sales.csv" },
+    { kind: "missing", label: "#./data/sales.cvs", near: "./data/sales.csv" },
+    { kind: "missing", label: "#report/", near: "reports" },
+  ]);
+});
+
+test("pipes, and what nobody may read, are named as that and not opened [F3][W5]", async (t) => {
+  const folder = folderWith(t, { "open/a.txt": "", "open/closed/b.txt": "", "shut/c.txt": "" });
+  chmodSync(folder, 0o755);
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  const closed = [join(folder, "open/closed"), join(folder, "shut")];
+  const found = await withoutPermission(closed, () => find("#pipe #open/ #shut/ #shut/*.txt #shut/c.txt", folder));
+  const fault = (shown: string, why: string) => ({
+    shown,
+    failure: { code: "permission_denied", params: { path: shown, folder: "", why }, retryable: false },
+  });
+  assert.deepEqual(found, {
+    ...nothing,
+    files: [{ path: join(folder, "open/a.txt"), shown: "open/a.txt", name: "a.txt" }],
+    unreadables: [
+      ...[fault("pipe", "special"), fault("open/closed/", "system")],
+      ...[fault("shut/", "system"), fault("shut/*.txt", "system"), fault("shut/c.txt", "system")],
+    ],
+  });
+});
+
+test("files of the same name are told apart by where they come from [F3]", async (t) => {
+  const folder = folderWith(t, { "a/x.csv": "", "b/x.csv": "", "b/X.CSV": "", "y.csv": "" });
+  const { files } = await find("#*/*.csv #*/*.CSV #y.csv", folder);
+  assert.deepEqual(
+    files.map(({ name }) => name),
+    ["a-x.csv", "b-x.csv", "b-X.CSV", "y.csv"],
+  );
+});
+
+test("a message takes a hundred files and not one more [F3]", async (t) => {
+  const names = Array.from({ length: 101 }, (_, index) => `${String(index).padStart(3, "0")}.txt`);
+  const folder = folderWith(t, Object.fromEntries(names.map((name) => [`all/${name}`, ""])));
+  const { files, problems } = await find("#all/0[0-9][0-9].txt", folder);
+  assert.deepEqual([files.length, problems], [100, []]);
+  const tooMany = { kind: "too_many", label: "#all/100.txt" };
+  assert.deepEqual((await find("#all/0*.txt #all/100.txt", folder)).problems, [tooMany]);
+  assert.deepEqual((await find("#all/", folder)).problems, [{ kind: "too_many", label: "#all/" }]);
+});
+
+test("a folder without an end is not looked through to its end [F3]", async (t) => {
+  const files = Object.fromEntries(["1.txt", "2.txt", "a/3.txt", "a/4.txt"].map((name) => [`wide/${name}`, ""]));
+  const place = { folder: folderWith(t, files), homeDir: "" };
+  const wanted = { path: "wide/**/*.csv", label: "#wide/**/*.csv", isMeant: true };
+  const problemsWith = async (limit: number) =>
+    (await findLocalFiles([wanted], { ...place, entriesMax: limit })).problems.map(({ kind }) => kind);
+  assert.deepEqual(await problemsWith(4), ["too_wide"]);
+  assert.deepEqual(await problemsWith(5), ["missing"], "four files and a folder");
+  const folder = { path: "wide/", label: "#wide/", isMeant: true };
+  const { problems } = await findLocalFiles([folder], { ...place, entriesMax: 4 });
+  assert.deepEqual(problems, [{ kind: "too_wide", label: "#wide/", limit: 4 }]);
+});
+
+test("a file is known under the name it got, in its own session, until another has that name [F3]", () => {
+  const sent = new SentFiles();
+  sent.add("one", "a.csv", "/x/a.csv");
+  sent.add("one", "a (2).csv", "/y/a.csv");
+  assert.deepEqual([sent.nameOf("one", "/x/a.csv"), sent.nameOf("one", "/y/a.csv")], ["a.csv", "a (2).csv"]);
+  assert.equal(sent.nameOf("two", "/x/a.csv"), undefined);
+  // Somebody had removed the first one, and its name was free.
+  sent.add("one", "a.csv", "/z/a.csv");
+  assert.deepEqual([sent.nameOf("one", "/x/a.csv"), sent.nameOf("one", "/z/a.csv")], [undefined, "a.csv"]);
+  sent.forget("one", "a.csv");
+  assert.equal(sent.nameOf("one", "/z/a.csv"), undefined);
+});
+
+test("a text that somebody typed is theirs to the last character [F3]", () => {
+  for (const text of [
+    "",
+    "hi",
+    "Uploaded files:\n- a",
+    "\n\nUploaded files:\n",
+    "x\n\nUploaded files:\n- one\nand more",
+  ]) {
+    assert.deepEqual(ownWords(text), { words: text, files: [] });
+  }
+});
+
+test("what was put behind it in either language is taken off again, whatever the files held [F3]", () => {
+  const plain = fc.string().filter((text) => !/\n\n/.test(text));
+  const path = fc.stringMatching(/^uploads\/[a-z数 ]{1,8}\.[a-z]{3}$/);
+  fc.assert(
+    fc.property(
+      plain,
+      fc.uniqueArray(path, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(...languages),
+      (said, paths, language) => {
+        const { list, inline } = attachedWords[language];
+        const texts = paths.map((file) => `${inline(file)}\n\`\`\`\n${said}\n\n${list}\n- no\n\`\`\``);
+        const lines = paths.map((file) => `- ${file.slice("uploads/".length)} → ${file} (text)`);
+        const stored = [said, ...texts, [list, ...lines].join("\n")].join("\n\n");
+        assert.deepEqual(ownWords(stored), { words: said, files: paths });
+      },
+    ),
+  );
 });

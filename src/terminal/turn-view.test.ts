@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import type { EventOf, NewEvent } from "../protocol/events.ts";
+import { numbered } from "../../test/world/any-log.ts";
+import type { EventOf, LogEvent, NewEvent } from "../protocol/events.ts";
+import { makeFailure } from "../protocol/failure.ts";
 import { type Language, wordsFor } from "../words/words.ts";
+import { AgentLines } from "./agent-lines.ts";
+import { printBackup, printMoved } from "./backup-command.ts";
+import { standingCompaction } from "./compact-command.ts";
+import { commandFailureText, failureText } from "./failure-text.ts";
 import { styleFor } from "./style.ts";
+import { TurnRecord } from "./turn-record.ts";
 import { TurnView } from "./turn-view.ts";
 
 function view({ isInteractive = true, isOwnReturn = false, language = "en" as Language } = {}) {
@@ -59,15 +67,6 @@ test("streamed text is completed by the stored answer, never doubled [U1]", () =
   text("wor", 6);
   event(said("Hello world."));
   assert.equal(screen(), "Hello world.\n");
-});
-
-test("after a gap in the stream the stored answer brings the rest [U1]", () => {
-  const { event, text, screen } = view();
-  event(started(1));
-  text("Hello ", 0);
-  text("end", 20);
-  event(said("Hello big wide world end."));
-  assert.equal(screen(), "Hello big wide world end.\n");
 });
 
 test("a second attempt starts on its own line, and the text of the first counts for nothing [M3]", () => {
@@ -128,21 +127,6 @@ test("what tools do to files is shown in a line each; uploads are not told again
   ]);
 });
 
-test("of many changes at once the first ten are shown, and how many more there are [U1]", () => {
-  const { event, screen } = view({ isInteractive: false });
-  const change = (name: number) => event({ type: "file.changed", by: "tool", path: `${name}`, after: state(1) });
-  for (let name = 1; name <= 10; name += 1) change(name);
-  event(started(1));
-  for (let name = 11; name <= 22; name += 1) change(name);
-  event(started(2));
-  const lines = screen().trimEnd().split("\n");
-  const shown = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
-  assert.deepEqual(lines, [
-    ...shown.map((name) => `  + ${name} (1 byte)`),
-    ...["  … and 2 more", "↻ Trying again (attempt 2)"],
-  ]);
-});
-
 test("a message from elsewhere is shown as it was said, with its files and without their text [U1][F3]", () => {
   const { event, screen } = view({ isInteractive: false });
   const text =
@@ -172,37 +156,6 @@ test("a turn that is undone elsewhere is said to be, with what became of its fil
   assert.equal(shown({ language: "zh" })[0], "✓ 已在别处撤销第 4 个回合");
   assert.deepEqual(shown({ isOwnReturn: true }), []);
 });
-
-test("going back elsewhere is said whatever it was, also where the turn is no longer known [U1]", () => {
-  const { event, screen } = view({ isInteractive: false });
-  for (const cause of ["undo", "reset", "checkpoint"] as const) event({ type: "rewound", to: 0, cause });
-  assert.deepEqual(screen().trimEnd().split("\n"), [
-    "✓ The last turn was undone elsewhere",
-    "✓ This conversation was reset elsewhere",
-    "✓ This conversation went back to an earlier place elsewhere",
-  ]);
-});
-
-const refusals = {
-  en: "✗ edit_file (failed) the text to be changed stands there more than once; nothing was changed",
-  zh: "✗ edit_file (失败) 要修改的文字在文件里不止一处，什么都没有改变",
-};
-for (const language of ["en", "zh"] as const) {
-  test(`what a tool refused with a text for the model is told to people in their words (${language}) [U1][P4]`, () => {
-    const { event, screen } = view({ isInteractive: false, language });
-    const finish = (id: string, text: string) => {
-      event(said("", { calls: [{ id, name: "edit_file", arguments: "{}" }] }));
-      event({ type: "call.finished", call: id, outcome: "error", text });
-    };
-    finish(
-      "a",
-      "Error: several_matches: old_string stands 8 times in outputs/a.md (lines 2, 5), so nothing was changed.",
-    );
-    finish("b", "Error: odd_code: who knows");
-    const lines = screen().trimEnd().split("\n");
-    assert.deepEqual([lines[0], lines[1]?.endsWith("Error: odd_code: who knows")], [refusals[language], true]);
-  });
-}
 
 test("a program is shown by its first line, with its time, its end and the files it made [X1][T6][U1]", () => {
   const { event, screen } = view();
@@ -278,21 +231,180 @@ test("where older messages were summed up the person is told how to see and undo
   );
 });
 
-test("a call that you rejected says so to you, and where code cannot run the next step is named [H2][X1][P4]", () => {
-  const called = (name: string) => said("", { calls: [{ id: "c", name, arguments: "{}" }] });
-  const ended = (outcome: "rejected" | "error", failure: EventOf<"call.finished">["failure"]): NewEvent => ({
-    ...{ type: "call.finished", call: "c", outcome, text: "Error: …", failure },
-  });
-  const { event, screen } = view({ language: "zh" });
-  event(called("mark"));
-  event(ended("rejected", { code: "tool_rejected", params: { tool: "mark", why: ": 太危险" } }));
-  event(called("execute_code"));
-  event(ended("error", { code: "sandbox_start_failed", params: { why: "start_failed" } }));
-  assert.equal(
-    screen(),
-    `✗ mark (被拒绝) 您已拒绝：太危险
-✗ execute_code (失败) 沙箱无法启动。
-→ 请重试；\`agentyard doctor\` 会说明问题，日志文件里有细节。
-`,
+test("what each agent does stands in lines with its name before them, and nothing of it acts on the terminal [U1][A1][A2]", () => {
+  const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
+  let seq = 0;
+  const show = (event: NewEvent) => lines.linesOf({ ...event, seq: ++seq, at: 0 } as LogEvent);
+  const spawned = { type: "agent.spawned", mode: "task", role: "painter", brief: "paint\nit" } as const;
+  assert.deepEqual(show({ ...spawned, id: "task-1", name: "painter" }), ["[painter] begins: paint it"]);
+  assert.deepEqual(
+    show({ ...spawned, agent: "task-1", id: "worker-2", mode: "worker", context: "subagent-1a2b3c4d" }),
+    ["[subagent-1a2b3c4d] begins: paint it"],
   );
+  const said = {
+    type: "message.assistant",
+    turn: 1,
+    step: 1,
+    finish: "stop",
+    usage: { input: 1, output: 1 },
+    durationMs: 1,
+  } as const;
+  assert.deepEqual(
+    show({
+      ...said,
+      agent: "task-1",
+      text: "one\n\n\u001B]0;evil\u0007two",
+      calls: [{ id: "1", name: "now", arguments: "{}" }],
+    }),
+    ["[painter] one", "[painter] ␛]0;evil␇two", "[painter] ⚙ now {}"],
+  );
+  const long = Array.from({ length: 20 }, (_, line) => `line ${line}`).join("\n");
+  assert.deepEqual(show({ ...said, agent: "worker-2", text: long })?.slice(-2), [
+    "[subagent-1a2b3c4d] line 11",
+    "[subagent-1a2b3c4d] …",
+  ]);
+  assert.deepEqual(show({ type: "agent.mailed", to: "task-1", id: "m", text: "blue\u001B[2J" }), [
+    "[root] → painter: blue␛[2J",
+  ]);
+  assert.deepEqual(
+    show({ type: "agent.mailed", agent: "task-1", to: "root", id: "m", text: "done", kind: "result" }),
+    [],
+  );
+  const failure = { code: "mail_in_circles", params: { from: "a", to: "b", because: "same_mail", times: 3 } };
+  assert.deepEqual(show({ type: "agent.ended", agent: "task-1", id: "worker-2", outcome: "done", steps: 3 }), [
+    "[subagent-1a2b3c4d] ✓ done · 3 steps",
+  ]);
+  assert.match(
+    show({ type: "agent.ended", id: "task-1", outcome: "limit", steps: 1, failure, folder: "outputs/painter" })?.[0] ??
+      "",
+    /^\[painter\] ✗ .* 1 step: a and b only write to each other.* → outputs\/painter\/$/,
+  );
+});
+
+test("an agent that was made before the conversation was opened here goes by its name [U1][A1]", () => {
+  const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
+  const made = { type: "agent.spawned", id: "task-1", mode: "task", role: "painter", name: "painter", brief: "x" };
+  lines.learn({ ...made, seq: 1, at: 0 } as LogEvent);
+  const ended = { type: "agent.ended", id: "task-1", outcome: "done", steps: 2, seq: 2, at: 0 };
+  assert.deepEqual(lines.linesOf(ended as LogEvent), ["[painter] ✓ done · 2 steps"]);
+});
+
+test("a hand-off of the main agent is its own; that of another agent stands with that agent's name [U1][A3]", () => {
+  const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
+  const show = (event: NewEvent) => lines.linesOf({ ...event, seq: 1, at: 0 } as LogEvent);
+  const handed = { type: "agent.spawned", id: "handoff-1", mode: "handoff", role: "a", name: "A", brief: "x" } as const;
+  assert.equal(show(handed), undefined);
+  assert.equal(show({ type: "agent.ended", id: "handoff-1", outcome: "done" }), undefined);
+  show({ type: "agent.spawned", id: "task-1", mode: "task", role: "painter", name: "painter", brief: "x" });
+  assert.deepEqual(
+    show({ ...handed, agent: "task-1" })?.map((line) => line.startsWith("[painter] ")),
+    [true],
+  );
+  assert.deepEqual(show({ type: "agent.ended", agent: "task-1", id: "handoff-1", outcome: "done" }), []);
+  assert.equal(show({ type: "turn.recovered", turn: 1, epoch: 2 }), undefined, "the main agent's own");
+});
+
+function record(message: string | undefined, events: readonly NewEvent[]): TurnRecord {
+  const turn = new TurnRecord(message);
+  for (const [index, event] of events.entries()) turn.take({ ...event, seq: index + 1, at: 0 });
+  return turn;
+}
+
+const turnOf = (turn: number, message: string, text: string): NewEvent[] => [
+  { type: "turn.started", turn, message, epoch: 1 },
+  {
+    ...{ type: "message.assistant", turn, step: 1, text, finish: "stop", durationMs: 1 },
+    usage: { input: 10, output: 2, cachedInput: turn },
+  },
+  { type: "turn.finished", turn, outcome: "done" },
+];
+
+test("the turn of one message is told apart from those around it [P2]", () => {
+  const events = [...turnOf(1, "a", "one"), ...turnOf(2, "b", "two"), ...turnOf(3, "c", "three")];
+  assert.equal(record("b", events).summary().answer, "two");
+  assert.equal(record(undefined, events).summary().answer, "three");
+  assert.deepEqual(record("b", events).summary().usage, { input: 10, output: 2, cached_input: 2 });
+  assert.equal(record("z", events).end, undefined);
+});
+
+test("a person is needed only when nothing else runs [H4]", () => {
+  const asked: NewEvent = { type: "decision.asked", turn: 1, id: "d", call: "c1", kind: "approval", tool: "rm" };
+  const begun: NewEvent[] = [{ type: "turn.started", turn: 1, message: "a", epoch: 1 }, asked];
+  const other: NewEvent = { type: "call.started", call: "c2", class: "pure", attempt: 1 };
+  assert.equal(record("a", begun).needsPerson, "rm");
+  assert.equal(record("a", [...begun, other]).needsPerson, undefined);
+  const finished: NewEvent = { type: "call.finished", call: "c2", outcome: "ok", text: "" };
+  assert.equal(record("a", [...begun, other, finished]).needsPerson, "rm");
+});
+
+const compactedOfCompactCommand = (summary: string): NewEvent => ({
+  ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary, messagesBefore: 2, messagesAfter: 1 },
+});
+
+test("/compact show prints the summary that is sent: undone it is gone, and back again when the turn around that is undone [U1][Z2]", () => {
+  const events = numbered([
+    compactedOfCompactCommand("first"),
+    compactedOfCompactCommand("second"),
+    compactedOfCompactCommand(""), // Only made shorter.
+    { type: "message.user", id: "a", text: "go", mode: "queue" },
+    { type: "compaction.undone", compacted: 2, by: "me" },
+    { type: "compaction.undone", compacted: 1, by: "me" },
+    { type: "rewound", to: 3, cause: "undo" },
+    { type: "rewound", to: 1, cause: "checkpoint" },
+    { type: "rewound", to: 0, cause: "reset" },
+  ]);
+  const shown = events.map((_, index) => standingCompaction(events.slice(0, index + 1))?.summary);
+  assert.deepEqual(shown, [
+    ...["first", "second", "second", "second", "first", undefined],
+    ...["second", "first", undefined],
+  ]);
+});
+
+test("what a server said and our advice are two sentences [P4]", () => {
+  const failure = makeFailure("model_network", {
+    model: "m",
+    server: "s",
+    said: "connect ECONNREFUSED 127.0.0.1:7199",
+  });
+  assert.match(failureText(wordsFor("en"), failure), /127\.0\.0\.1:7199\. Check the base URL/);
+  assert.match(failureText(wordsFor("zh"), failure), /127\.0\.0\.1:7199。/);
+});
+
+test("on the command line an unknown id comes with how to list them from there [P2] [P4]", () => {
+  const failure = makeFailure("conversation_not_found", { id: "zzz" });
+  assert.match(
+    commandFailureText(wordsFor("en"), failure),
+    /zzz\. To list them, start `agentyard` and type \/sessions\.$/,
+  );
+  assert.match(
+    commandFailureText(wordsFor("zh"), failure),
+    /zzz。要查看全部对话，请启动 `agentyard` 并输入 \/sessions。$/,
+  );
+});
+
+test("backup: says which files are missing or were still being written, and what to do [Q3]", () => {
+  const output = new PassThrough({ encoding: "utf8" });
+  const parts = { input: new PassThrough(), output, errors: new PassThrough(), words: wordsFor("en") };
+  const made = { path: "/yard.tar", bytes: 7, conversations: 1, files: 1, hasKey: false };
+  const lacking = { ...made, leftOut: ["a", "b"], leftOutCount: 2, changing: ["log.txt"] };
+  assert.equal(printBackup(lacking, { ...parts, json: false, includesKey: false }), 0);
+  assert.match(
+    String(output.read()),
+    /! 2 could not be read and are not in it: a, b\..*\n! Written to all the time.*: log\.txt\./,
+  );
+});
+
+test("migrate: says when the old file could not be renamed [N1]", () => {
+  const said = (keptAt: string | null, json = false) => {
+    const output = new PassThrough({ encoding: "utf8" });
+    const parts = { input: new PassThrough(), output, errors: new PassThrough(), words: wordsFor("en"), json };
+    const code = printMoved({ conversations: 1, events: 7, keptAt }, { ...parts, path: "/yard/sessions.db" });
+    return [code, String(output.read())] as const;
+  };
+  assert.match(
+    said("/yard/sessions.db.moved")[1],
+    /^✓ Moved[^\n]*\n {2}What was there before lies in \/yard\/sessions\.db\.moved\n$/,
+  );
+  assert.match(said(null)[1], /^✓ Moved[^\n]*\n! It is moved, but the file stays: \/yard\/sessions\.db could not/);
+  assert.deepEqual(said(null, true), [0, '{"conversations":1,"events":7,"keptAt":null}\n']);
 });

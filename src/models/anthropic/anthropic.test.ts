@@ -144,12 +144,6 @@ test("thinking is asked for as the model's generation knows it, and never beside
   }
 });
 
-test("a budget of thinking makes way for a tool that must be called [M6]", async (t) => {
-  const { ask, asked } = await open(t, [], { thinkingSwitch: "budget" });
-  await ask({ thinking: true, tools: [tool], toolChoice: "required" });
-  assert.deepEqual([asked[0]?.body.thinking, asked[0]?.body.tool_choice], [undefined, { type: "any" }]);
-});
-
 const thought = { type: "thinking", thinking: "Let me see.", signature: "c2lnbg==" };
 const hidden = { type: "redacted_thinking", data: "ZGFyaw==" };
 const call = { type: "tool_use", id: "toolu_1", name: "now", input: { zone: "UTC" } };
@@ -180,18 +174,6 @@ test("thoughts go back signed and unchanged, in their place among text and calls
     { role: "assistant", content: mixed },
     { role: "user", content: [results[0], { ...results[1], ...mark }] },
   ]);
-});
-
-test("another model is not given the thoughts of this one [M6][R1]", async (t) => {
-  const { ask } = await open(t, [said(...mixed)]);
-  const messages = await stored(ask);
-  const other = await open(t, [], {}, { model: "claude-other" });
-  await other.ask({ messages });
-  assert.deepEqual(
-    other.asked[0]?.body.messages[1]?.content,
-    [{ type: "text", text: "One. Two." }, call, later],
-    "text and calls stay",
-  );
 });
 
 test("what was changed since then is still said, and calls are never lost [M6]", async (t) => {

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
+import fc from "fast-check";
 import { z } from "zod";
 import { systemClock } from "../../base/clock.ts";
 import { type DemoOptions, startDemoServer } from "./demo.ts";
+import { type Profile, profileTable } from "./profile.ts";
+import { parseTable } from "./table.ts";
 
 const tools = [{ type: "function", function: { name: "now", parameters: { type: "object", properties: {} } } }];
 
@@ -53,13 +56,6 @@ test("calls come with a name, whole arguments and their own finish reason, strea
     z.strictObject({}),
   ]).parse(deltas);
   assert.equal(finish, "tool_calls");
-});
-
-test("images do not count as words [M5]", async (t) => {
-  const demo = await startDemo(t);
-  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
-  const { body } = await demo.post({ messages: [{ role: "user", content: [{ type: "text", text: "hello" }, image] }] });
-  assert.ok(Reply.parse(body).usage.prompt_tokens < 100);
 });
 
 test("requests that make no sense get the error objects of the protocol [M5]", async (t) => {
@@ -210,4 +206,94 @@ async function startDemo(t: TestContext, options: Partial<DemoOptions> = {}) {
     };
   };
   return { send, post, stream };
+}
+
+test("a table with a byte order mark, quotes, line ends of Windows and empty cells is understood [M5]", () => {
+  const text = '\uFEFFcity,"units ""sold""",price\r\nOslo,"1,200",9.50\r\n"Rio, Brazil",,10.25\r\n\r\nBern,300,n/a\r\n';
+  assert.deepEqual(figures(profileTable(text)), {
+    rows: 3,
+    columns: [
+      ['units "sold"', 2, 300, 1200, 750, 1500],
+      ["price", 2, 9.5, 10.25, 9.875, 19.75],
+    ],
+    others: ["city"],
+    unread: 0,
+  });
+});
+
+test("semicolons with decimal commas, and tabs with decimal points, give the same numbers [M5]", () => {
+  const wanted = { rows: 2, columns: [["总额", 2, -1.5, 1234.5, 616.5, 1233]], others: ["城市"], unread: 0 };
+  assert.deepEqual(figures(profileTable("城市;总额\n北京;1.234,5\n上海;-1,5\n")), wanted);
+  assert.deepEqual(figures(profileTable("城市\t总额\n北京\t1,234.5\n上海\t(1.5)\n")), wanted);
+  assert.deepEqual(figures(profileTable("sep=;\n城市;总额\n北京;¥１２３４.5\n上海;−1.5\n")), wanted);
+  assert.deepEqual(figures(profileTable("城市|总额\n北京|1 234.5 €\n上海|-1.5%\n")), wanted);
+});
+
+test("a table without names has its columns by place, and years over columns are names [M5]", () => {
+  assert.deepEqual(figures(profileTable("Ada,1\nBob,2\n")), {
+    rows: 2,
+    columns: [["2", 2, 1, 2, 1.5, 3]],
+    others: [],
+    unread: 0,
+  });
+  assert.deepEqual(figures(profileTable("name,2024,2025\nAda,1,2\n")).columns, [
+    ["2024", 1, 1, 1, 1, 1],
+    ["2025", 1, 2, 2, 2, 2],
+  ]);
+});
+
+test("what only looks like a number is none: codes with zeros, dates, versions, long ids [M5]", () => {
+  const text =
+    "zip,day,version,id\n01234,2026-03-01,1.2.3,110101199003070011\n00501,2026-03-02,1.2.4,110101199003070022\n";
+  assert.deepEqual(figures(profileTable(text)), {
+    rows: 2,
+    columns: [],
+    others: ["zip", "day", "version", "id"],
+    unread: 0,
+  });
+});
+
+test("a word among numbers is left out and counted, cents add up [M5]", () => {
+  const cells = [...Array(9).fill("0.1"), "much"];
+  const { columns, unread } = profileTable(`amount\n${cells.join("\n")}`);
+  assert.deepEqual([columns[0]?.count, columns[0]?.sum, columns[0]?.decimals, unread], [9, 0.9, 1, 1]);
+});
+
+test("nothing, one word and broken quotes are tables too [M5]", () => {
+  for (const text of ["", "\n\n", "word"]) assert.deepEqual(profileTable(text).columns, []);
+  assert.deepEqual(parseTable('a,"b\n1,2\n').rows, [
+    ["a", '"b'],
+    ["1", "2"],
+  ]);
+  assert.deepEqual(parseTable('a, "b" ,\n"1"x,2,').rows, [
+    ["a", "b", ""],
+    ["1x", "2", ""],
+  ]);
+});
+
+test("whatever cells a spreadsheet writes, they are read back [M5]", () => {
+  const cell = fc.string({ unit: fc.constantFrom("a", "1", ",", ";", '"', "\n", "\r", " ", "|", "数"), maxLength: 6 });
+  const written = (cells: readonly string[], delimiter: string) =>
+    cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(delimiter);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 5 }), (rows) => {
+      // The first column is never empty, so that no row is.
+      const filled = rows.map(([first, ...others]) => [`x${first}`, ...others]);
+      for (const delimiter of [",", ";", "\t", "|"]) {
+        const text = `sep=${delimiter}\r\n${filled.map((row) => written(row, delimiter)).join("\r\n")}`;
+        assert.deepEqual(parseTable(text), { delimiter, rows: filled });
+      }
+    }),
+  );
+});
+
+/** The columns as a list: name or place, count, smallest, largest, mean, sum. */
+function figures({ columns, ...rest }: Profile) {
+  return {
+    ...rest,
+    columns: columns.map(({ name, place, count, min, max, mean, sum }) => [
+      name === "" ? String(place) : name,
+      ...[count, min, max, mean, sum],
+    ]),
+  };
 }

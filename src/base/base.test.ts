@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { inBackground } from "./background.ts";
+import { systemClock } from "./clock.ts";
 import { systemCode, systemCodeOrThrow, thrownText, throwUnlessNetwork } from "./fault.ts";
 import { parsedJson, parsedObject } from "./json.ts";
+import { nearest } from "./nearest.ts";
 
 function thrownBy(work: () => unknown): unknown {
   try {
@@ -63,4 +65,65 @@ test("work in the background that breaks is told in the log, and whoever waits f
   await inBackground(log, "it could not be done", Promise.resolve());
   await inBackground(log, "it could not be done", Promise.reject(error), { place: 3 });
   assert.deepEqual(lines, [["it could not be done", { place: 3, error }]]);
+});
+
+/** What setTimeout counts to; it takes a longer time for none. */
+const mostMs = 2 ** 31 - 1;
+
+test("a timer of many weeks waits for all of them, and can be called off at any time [X1]", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const seen: string[] = [];
+  systemClock.after(2 * mostMs + 5, () => seen.push("after"));
+  const cancel = systemClock.after(2 * mostMs + 5, () => seen.push("never"));
+  const stop = new AbortController();
+  const waits = [systemClock.wait(2 * mostMs + 5), systemClock.wait(2 * mostMs + 5, stop.signal)];
+  for (const ms of [mostMs, mostMs, 4]) t.mock.timers.tick(ms);
+  cancel();
+  stop.abort();
+  assert.deepEqual(seen, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual([seen, await Promise.all(waits)], [["after"], ["elapsed", "aborted"]]);
+});
+
+const tools = ["ask_human", "now", "read_file", "todo_read", "todo_write"];
+const settings = ["attempts_max", "level", "steps_max", "tool_timeout_seconds"];
+
+const typed: readonly [word: string, names: readonly string[], meant: string][] = [
+  ["nwo", tools, "now"],
+  ["todo", tools, "todo_read"],
+  ["write_todo", tools, "todo_write"],
+  ["writeTodo", tools, "todo_write"],
+  ["AskHuman", tools, "ask_human"],
+  ["raed_file", tools, "read_file"],
+  ["stpes_max", settings, "steps_max"],
+  ["max_attempts", settings, "attempts_max"],
+  ["toolTimeoutSeconds", settings, "tool_timeout_seconds"],
+  ["lvl", settings, "level"],
+  ["STEPS-MAX", settings, "steps_max"],
+];
+
+test("the name that was meant is found through typing errors, another word order and another case [R1][P5]", () => {
+  assert.deepEqual(
+    typed.map(([word, names]) => nearest(word, names, 1)[0]),
+    typed.map(([, , meant]) => meant),
+  );
+});
+
+test("the best names come first, as many as are wanted; equally near ones keep their order [R1]", () => {
+  assert.deepEqual(nearest("todo_", tools, 2), ["todo_read", "todo_write"]);
+  assert.deepEqual(nearest("x", [], 3), []);
+});
+
+test("another spelling of a name leads to it [P5]", () => {
+  const spellings = (name: string) => (name === "loops" ? ["MAX_LOOPS", "steps"] : [name]);
+  assert.deepEqual(nearest("max_loop", ["lang", "loops"], 1, { spellings }), ["loops"]);
+});
+
+test("where only likely names are wanted, a quite different word has none [U1]", () => {
+  const likely = (word: string) => nearest(word, ["help", "sessions", "quit"], 1, { onlyLikely: true });
+  assert.deepEqual([likely("hlep"), likely("sess"), likely("banana")], [["help"], ["sessions"], []]);
+});
+
+test("a word of any length is compared in a moment [Q2]", () => {
+  assert.equal(nearest("x".repeat(5_000_000), tools, 5).length, 5);
 });

@@ -1,0 +1,477 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { bodyBytes, readQuirks } from "../../../test/world/quirk-data.ts";
+import { NeutralRequest } from "../neutral.ts";
+import { chatAnswer } from "../openai/answer.ts";
+import { writeTool } from "../openai/request.ts";
+import { defaultProfile } from "../profile.ts";
+import type { ModelAnswer } from "../provider.ts";
+import { createAnswer } from "./answer.ts";
+import { readArguments } from "./arguments.ts";
+import { createBodyReader } from "./body.ts";
+import { createCallsInText } from "./calls-in-text.ts";
+import { createToolWriter } from "./sent-tools.ts";
+import { createTagFilter } from "./think-tags.ts";
+import { createCallAssembler } from "./tool-calls.ts";
+import { createUsageMeter } from "./usage.ts";
+
+const cases: [what: string, received: string, usable: string | undefined][] = [
+  ["nothing", "", "{}"],
+  ["blanks", " \n", "{}"],
+  ["null", "null", "{}"],
+  ["an empty string in quotes", '""', "{}"],
+  ["an object, kept byte for byte", '{ "b":1.0, "a":"\\u00e9" }', '{ "b":1.0, "a":"\\u00e9" }'],
+  ["an object in a string", '"{\\"a\\":1}"', '{"a":1}'],
+  ["an object in a string in a string", '"\\"{}\\""', undefined],
+  ["a text in a string", '"hello"', undefined],
+  ["a list", "[1]", undefined],
+  ["a number", "7", undefined],
+  ["a line break inside a string", '{"a":"x\ny\t"}', '{"a":"x\\ny\\t"}'],
+  ["a line break inside a string inside a string", '"{\\"a\\":\\"x\\ny\\"}"', '{"a":"x\\ny"}'],
+  ["an object and itself", '{"a":1} {"a":1}', '{"a":1}'],
+  ["an object three times, spaced otherwise", '{"a":1}{"a": 1}\n{"a":1}', '{"a":1}'],
+  ["two objects", '{"a":1}{"a":2}', undefined],
+  ["an empty object before another", '{}{"a":2}', undefined],
+  ["surplus closers", '{"a":[1]}]}', '{"a":[1]}'],
+  ["end tags", '{"a":1}</tool_call></function>', '{"a":1}'],
+  ["special tokens", '{"a":1}<|tool_call_end|>', '{"a":1}'],
+  ["a closing fence", '{"a":1}\n```', '{"a":1}'],
+  ["a word behind it", '{"a":1} thanks', undefined],
+  ["an object that is cut", '{"a":"x', undefined],
+  ["an object cut after a closed one", '{"a":{"b":1}', undefined],
+  ["single quotes", "{'a':1}", undefined],
+  ["a brace inside a string and a surplus one behind", '{"a":"}{\\""}}', '{"a":"}{\\""}'],
+];
+
+for (const [what, received, usable] of cases) {
+  test(`as arguments, ${what}: ${usable === undefined ? "not usable" : "usable"} [M3]`, () => {
+    assert.equal(readArguments(received), usable);
+  });
+}
+
+test("arguments of any object are never changed [M3]", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      (value) => readArguments(JSON.stringify(value)) === JSON.stringify(value),
+    ),
+  );
+});
+
+test("arguments that are cut are never completed [M3]", () => {
+  const property = fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (value, at) => {
+    const json = JSON.stringify(value);
+    return readArguments(json.slice(0, 1 + (at % (json.length - 1)))) === undefined;
+  });
+  fc.assert(property);
+});
+
+function read(written: string, pieceLength: number) {
+  let text = "";
+  const reader = createCallsInText(
+    (name) => name === "read_file",
+    (piece) => {
+      text += piece;
+    },
+  );
+  for (let at = 0; at < written.length; at += pieceLength) reader.push(written.slice(at, at + pieceLength));
+  const calls = reader.end();
+  return { text, calls };
+}
+
+const call = '{"name":"read_file","arguments":{"path":"a"}}';
+const found = [{ name: "read_file", arguments: { path: "a" } }];
+
+const casesOfCallsInText: [what: string, written: string, text: string, calls: unknown[]][] = [
+  ["a tagged call behind words", `Let me look. <tool_call>\n${call}\n</tool_call>`, "Let me look. ", found],
+  ["two tagged calls", `<tool_call>${call}</tool_call>\n<tool_call>${call}</tool_call>`, "", [...found, ...found]],
+  ["a tagged call that is not closed", `<tool_call>${call}`, "", found],
+  ["a fenced call", `\`\`\`json\n${call}\n\`\`\``, "", found],
+  ["a bare call", call, "", found],
+  ["a bare list of calls", `[${call}]`, "", found],
+  ["a call with parameters", '{"name":"read_file","parameters":{"path":"a"}}', "", found],
+  ["JSON that is an answer", '{"answer":1}', '{"answer":1}', []],
+  ["a call of a tool that was not declared", '{"name":"rm","arguments":{}}', '{"name":"rm","arguments":{}}', []],
+  ["a fence with a program", "```js\nrun()\n```", "```js\nrun()\n```", []],
+  ["words with half a tag", "a <tool_ b <tool_cal", "a <tool_ b <tool_cal", []],
+  ["a tag without a call", "<tool_call>soon</tool_call>", "<tool_call>soon</tool_call>", []],
+];
+
+for (const [what, written, text, calls] of casesOfCallsInText) {
+  test(`where calls are looked for in text, ${what} is read the same at every cut [M3]`, () => {
+    for (const length of [1, 3, written.length]) assert.deepEqual(read(written, length), { text, calls });
+  });
+}
+
+type Mode = "leading" | "implicit-open";
+
+function part(mode: Mode, pieces: readonly string[]) {
+  const said = { text: "", reasoning: "" };
+  const filter = createTagFilter(mode, {
+    text(piece) {
+      said.text += piece;
+    },
+    reasoning(piece) {
+      said.reasoning += piece;
+    },
+  });
+  for (const piece of pieces) filter.push(piece);
+  filter.end();
+  return said;
+}
+
+const casesOfThinkTags: [Mode, written: string, reasoning: string, text: string][] = [
+  ["leading", "<think>\na b\n</think>\n\nc", "a b", "c"],
+  ["leading", "\n <think></think>c", "", "c"],
+  ["leading", "<think>a</think>b<think>c</think>", "a", "b<think>c</think>"],
+  ["leading", "b <think>a</think>", "", "b <think>a</think>"],
+  ["leading", "a</think>b", "", "a</think>b"],
+  ["leading", "<thinking>", "", "<thinking>"],
+  ["leading", "<think>a </thin", "a </thin", ""],
+  ["leading", "  x ", "", "  x "],
+  ["implicit-open", " a\n</think> b </think>", "a", "b </think>"],
+  ["implicit-open", "<think>a</think>b", "a", "b"],
+  ["implicit-open", "just text", "", "just text"],
+  ["implicit-open", "</think>b", "", "b"],
+];
+
+for (const [mode, written, reasoning, text] of casesOfThinkTags) {
+  test(`with ${mode} tags ${JSON.stringify(written)} is parted the same at every cut [M3]`, () => {
+    assert.deepEqual(part(mode, [written]), { text, reasoning });
+    assert.deepEqual(part(mode, [...written]), { text, reasoning });
+  });
+}
+
+test("however tags and words are mixed and cut, the parts are the same and nothing but blanks and tags is lost [M3]", () => {
+  const word = fc.constantFrom("<think>", "</think>", "<", "</th", "think>", " ", "\n", "a", "bc");
+  const mode = fc.constantFrom<Mode>("leading", "implicit-open");
+  const property = fc.property(mode, fc.array(word), (given, words) => {
+    const written = words.join("");
+    const whole = part(given, [written]);
+    assert.deepEqual(part(given, [...written]), whole);
+    assert.deepEqual(part(given, words), whole);
+    const bare = (text: string) => text.replace(/<\/?think>|\s/g, "");
+    assert.equal(bare(whole.reasoning) + bare(whole.text), bare(written));
+  });
+  fc.assert(property);
+});
+
+type Sent = { index?: unknown; id?: string | null; name?: string | null; args?: unknown };
+
+function assemble(...fragments: Sent[]) {
+  const assembler = createCallAssembler();
+  for (const { args, name, ...rest } of fragments) assembler.add({ ...rest, function: { name, arguments: args } });
+  let made = 0;
+  const makeId = () => {
+    made += 1;
+    return `made-${made}`;
+  };
+  return assembler.finish((name) => name, makeId).map(({ id, name, arguments: text }) => [id, name, text]);
+}
+
+const casesOfToolCalls: [what: string, sent: Sent[], calls: string[][]][] = [
+  [
+    "an index that is text",
+    [
+      { index: "0", id: "a", name: "t", args: "{" },
+      { index: 0, args: "}" },
+    ],
+    [["a", "t", "{}"]],
+  ],
+  [
+    "arguments before the name",
+    [
+      { index: 0, id: "a", args: "{" },
+      { index: 0, name: "t", args: "}" },
+    ],
+    [["a", "t", "{}"]],
+  ],
+  [
+    "an id that comes later",
+    [
+      { index: 0, name: "t", args: "" },
+      { index: 0, id: "a", name: "t", args: "{}" },
+    ],
+    [["a", "t", "{}"]],
+  ],
+  [
+    "a full name behind its pieces",
+    [
+      { index: 0, id: "a", name: "re" },
+      { index: 0, name: "ad" },
+      { index: 0, name: "read", args: "{}" },
+    ],
+    [["a", "read", "{}"]],
+  ],
+  [
+    "ids instead of an index",
+    [
+      { id: "a", name: "t", args: "{" },
+      { id: "b", name: "u", args: "{" },
+      { id: "a", args: "}" },
+      { id: "b", args: "}" },
+    ],
+    [
+      ["a", "t", "{}"],
+      ["b", "u", "{}"],
+    ],
+  ],
+  [
+    "a call said twice without ids",
+    [
+      { name: "t", args: '{"x":1}' },
+      { name: "t", args: '{"x":1}' },
+    ],
+    [["made-1", "t", '{"x":1}']],
+  ],
+  [
+    "two calls of one tool without ids",
+    [
+      { name: "t", args: '{"x":1}' },
+      { name: "t", args: '{"x":2}' },
+    ],
+    [
+      ["made-1", "t", '{"x":1}'],
+      ["made-2", "t", '{"x":2}'],
+    ],
+  ],
+  [
+    "a call that was cut by another",
+    [
+      { index: 0, id: "a", name: "t", args: '{"x' },
+      { index: 0, id: "b", name: "u", args: "{}" },
+    ],
+    [
+      ["a", "t", '{"x'],
+      ["b", "u", "{}"],
+    ],
+  ],
+  [
+    "an empty entry",
+    [
+      { index: 0, id: "a", name: "t", args: "{}" },
+      { index: 1, id: null, name: null, args: "" },
+    ],
+    [["a", "t", "{}"]],
+  ],
+];
+
+for (const [what, sent, calls] of casesOfToolCalls) {
+  test(`calls are put together from ${what} [M3]`, () => {
+    assert.deepEqual(assemble(...sent), calls);
+  });
+}
+
+test("what a server puts on a call is kept, from whichever piece [M3]", () => {
+  const assembler = createCallAssembler();
+  assembler.add({ index: 0, id: "a", type: "function", function: { name: "t" }, extra_content: { s: 1 }, note: null });
+  assembler.add({ index: 0, function: { arguments: "{}" }, more: 2 });
+  const [call] = assembler.finish(
+    (name) => name,
+    () => "",
+  );
+  assert.deepEqual(call, { id: "a", name: "t", arguments: "{}", extra: { extra_content: { s: 1 }, more: 2 } });
+});
+
+test("arguments without any name are a call that cannot be run [M3]", () => {
+  const assembler = createCallAssembler();
+  assembler.add({ index: 0, function: { arguments: "{}" } });
+  assert.deepEqual(
+    assembler.finish(
+      (name) => name,
+      () => "made",
+    ),
+    [{ id: "made", name: "", arguments: "{}", invalid: true }],
+  );
+});
+
+const casesOfUsage: [what: string, sent: unknown[], usage: unknown][] = [
+  ["nothing", [undefined, null, {}], undefined],
+  ["zeros", [{ prompt_tokens: 0, completion_tokens: 0 }], undefined],
+  [
+    "running totals",
+    [
+      { prompt_tokens: 9, completion_tokens: 1 },
+      { prompt_tokens: 9, completion_tokens: 2 },
+    ],
+    { input: 9, output: 2 },
+  ],
+  [
+    "halves",
+    [
+      { prompt_tokens: 20, completion_tokens: 0 },
+      { prompt_tokens: 0, completion_tokens: 9 },
+    ],
+    { input: 20, output: 9 },
+  ],
+  ["a total and one part", [{ prompt_tokens: 10, total_tokens: 15 }], { input: 10, output: 5 }],
+  ["numbers as text", [{ prompt_tokens: "10", completion_tokens: "5" }], { input: 10, output: 5 }],
+  [
+    "a prompt without its cached part",
+    [{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 95, cache_read_input_tokens: 80 }],
+    { input: 90, output: 5, cachedInput: 80 },
+  ],
+  [
+    "reasoning counted twice",
+    [
+      {
+        prompt_tokens: 10,
+        completion_tokens: 30,
+        total_tokens: 20,
+        completion_tokens_details: { reasoning_tokens: 20 },
+      },
+    ],
+    { input: 10, output: 10, reasoning: 20 },
+  ],
+  [
+    "details that say zero",
+    [
+      {
+        prompt_tokens: 1,
+        completion_tokens: 2,
+        prompt_tokens_details: { cached_tokens: 0 },
+        completion_tokens_details: null,
+      },
+    ],
+    { input: 1, output: 2, cachedInput: 0 },
+  ],
+  [
+    "Google's names",
+    [{ promptTokenCount: 4, candidatesTokenCount: 2, thoughtsTokenCount: 3, totalTokenCount: 9 }],
+    { input: 4, output: 5, reasoning: 3 },
+  ],
+];
+
+for (const [what, sent, usage] of casesOfUsage) {
+  test(`usage is read from ${what} [M3]`, () => {
+    const meter = createUsageMeter();
+    for (const part of sent) meter.take(part);
+    assert.deepEqual(meter.read(), usage);
+  });
+}
+
+const limits = { answerBytesMax: 1_000_000, eventCharactersMax: 1_000_000 };
+
+function readAll(pieces: Iterable<Uint8Array>, request: unknown = { stream: true }, given = limits): ModelAnswer {
+  const { profile = defaultProfile, tools = [] } = NeutralRequest.parse(request);
+  let made = 0;
+  const answer = createAnswer(chatAnswer, {
+    profile,
+    sent: createToolWriter((tool) => writeTool(tool, profile), profile.maxTools)(tools),
+    sink: {},
+    makeId: () => {
+      made += 1;
+      return `made-${made}`;
+    },
+    estimateInput: () => 1,
+  });
+  const reader = createBodyReader({
+    ...given,
+    answer,
+    headers: {},
+    isFinishOptional: profile.finishOptional,
+    now: () => 0,
+    onData() {},
+  });
+  for (const piece of pieces) {
+    const result = reader.read(piece);
+    if (result !== undefined) return result;
+  }
+  return reader.end();
+}
+
+function* cutAt(bytes: Uint8Array, cuts: readonly number[]): Generator<Uint8Array> {
+  let from = 0;
+  for (const cut of [...cuts].sort((a, b) => a - b)) {
+    yield bytes.subarray(from, cut);
+    from = cut;
+  }
+  yield bytes.subarray(from);
+}
+
+test("any way of cutting the bytes gives the same answer [M3]", () => {
+  const entries = [...readQuirks("quirks.json"), ...readQuirks("more-quirks.json")].filter(
+    ({ response }) => response.status === 200 && bodyBytes(response).length < 20_000,
+  );
+  const entry = fc.constantFrom(...entries);
+  const property = fc.property(entry, fc.array(fc.nat(5_000), { maxLength: 12 }), ({ request, response }, cuts) => {
+    const bytes = bodyBytes(response);
+    assert.deepEqual(readAll(cutAt(bytes, cuts), request), readAll([bytes], request));
+  });
+  fc.assert(property, { numRuns: 600 });
+});
+
+const event = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}}}]}\n\n`;
+const done = "data: [DONE]\n\n";
+
+test("an answer of exactly the limit is read, one byte more is refused and what came before is kept [M3]", () => {
+  const bytes = Buffer.from(event("hi") + done);
+  const pieces = [bytes.subarray(0, -3), bytes.subarray(-3)];
+  assert.equal(readAll(pieces, undefined, { ...limits, answerBytesMax: bytes.length }).finish, "stop");
+  const { text, error } = readAll(pieces, undefined, { ...limits, answerBytesMax: bytes.length - 1 });
+  assert.deepEqual([text, error?.kind, error?.retryable], ["hi", "protocol", false]);
+  assert.deepEqual([error?.because, error?.message], ["too_long", `> ${bytes.length - 1} B`]);
+});
+
+test("an event of exactly the limit is read, one character more is refused [M3]", () => {
+  const line = event("a".repeat(200)).trimEnd();
+  const pieces = () =>
+    cutAt(
+      Buffer.from(`${event("hi")}${line}\n\n${done}`),
+      Array.from({ length: 60 }, (_, at) => at * 7),
+    );
+  assert.equal(readAll(pieces(), undefined, { ...limits, eventCharactersMax: line.length }).finish, "stop");
+  const { text, error } = readAll(pieces(), undefined, { ...limits, eventCharactersMax: line.length - 20 });
+  assert.deepEqual([text, error?.kind, error?.retryable, error?.because], ["hi", "protocol", false, "too_long"]);
+});
+
+test("an answer with as many tool calls as may be is read, one with thousands fails at once and in words [M3]", () => {
+  const asking = (count: number) => {
+    const calls = Array.from({ length: count }, (_, index) => ({
+      index,
+      id: `call_${index}`,
+      function: { name: "now", arguments: "{}" },
+    }));
+    const choice = { index: 0, delta: { tool_calls: calls }, finish_reason: "tool_calls" };
+    return Buffer.from(`data: ${JSON.stringify({ choices: [choice] })}\n\n`);
+  };
+  assert.equal(readAll([asking(256), Buffer.from(done)]).toolCalls.length, 256);
+  const { toolCalls, finish, error } = readAll([asking(257)]);
+  assert.deepEqual([toolCalls, finish, error?.kind, error?.retryable], [[], "error", "protocol", false]);
+  assert.deepEqual([error?.because, error?.message], ["too_many_calls", "> 256"]);
+  assert.equal(readAll([asking(10_000)]).finish, "error");
+});
+
+test("a body that is nothing, a page or a text is no answer, and each fails in its way [M3]", () => {
+  const kinds = ["", "\n\n", "<html></html>", "Not here", '{"status":"ok"}', '{"choices":[]}', '{"choices":[}'].map(
+    (body) => {
+      const { error } = readAll([Buffer.from(body)]);
+      return [error?.kind, error?.retryable, error?.because];
+    },
+  );
+  assert.deepEqual(kinds, [
+    ["network", true, "closed"],
+    ["network", true, "closed"],
+    ["protocol", false, "foreign"],
+    ["protocol", false, "foreign"],
+    ["protocol", false, "no_choice"],
+    ["protocol", true, "no_choice"],
+    ["protocol", true, "not_json"],
+  ]);
+});
+
+test("a document that holds no choice but a message is an error, by its words [M3]", () => {
+  const kinds = [
+    '{"message":"Rate limit reached"}',
+    '{"message":"Something broke"}',
+    '[{"detail":"invalid api key"}]',
+  ].map((body) => readAll([Buffer.from(body)]).error?.kind);
+  assert.deepEqual(kinds, ["rate_limit", "overloaded", "auth"]);
+});
+
+test("a message at the end of a stream does not repeat what the deltas said [M3]", () => {
+  const whole = 'data: {"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
+  assert.equal(readAll([Buffer.from(event("hi") + whole + done)]).text, "hi");
+  assert.equal(readAll([Buffer.from(whole + done)]).text, "hi");
+});

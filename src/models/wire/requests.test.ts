@@ -1,0 +1,363 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Message } from "../../protocol/message.ts";
+import { anthropicMessages } from "../anthropic/messages.ts";
+import { googleMessages } from "../google/messages.ts";
+import { chatMessages } from "../openai/messages.ts";
+import { adaptable } from "../openai/openai.ts";
+import { defaultProfile } from "../profile.ts";
+import { responsesMessages } from "../responses/messages.ts";
+import { editFor } from "./adapt.ts";
+import { readErrorBody } from "./error-body.ts";
+import { keepItems, keptItems } from "./kept.ts";
+import { toolSchema, withoutAddedNulls } from "./schema.ts";
+import { createNameReader, wireName } from "./tool-names.ts";
+import { createTranscripts } from "./transcript.ts";
+
+type Fields = Record<string, unknown>;
+const cases: [what: string, message: string, sent: Fields, changed: Fields | undefined][] = [
+  ["the new name of a field", "Unsupported parameter: 'max_tokens'", { max_tokens: 5 }, { max_completion_tokens: 5 }],
+  [
+    "the old name of a field",
+    "max_completion_tokens: Extra inputs are not permitted",
+    { max_completion_tokens: 5 },
+    { max_tokens: 5 },
+  ],
+  [
+    "a field it does not know",
+    'json: unknown field "stream_options"',
+    { stream: true, stream_options: {} },
+    { stream: true },
+  ],
+  ["the only temperature it takes", "invalid temperature: only 1 is allowed for this model", { temperature: 0.5 }, {}],
+  ["a deprecated field", "`temperature` is deprecated for this model.", { temperature: 0.5 }, {}],
+  [
+    "a value",
+    "Use /v1/responses or set reasoning_effort to 'none'.",
+    { tools: "[]" },
+    { tools: "[]", reasoning_effort: "none" },
+  ],
+  [
+    "streaming",
+    "This model only support stream mode, please enable the stream parameter",
+    { stream: false },
+    { stream: true },
+  ],
+  [
+    "a smaller answer",
+    "This model supports at most 4096 completion tokens, max_tokens is 9000",
+    { max_tokens: 9000 },
+    { max_tokens: 4096 },
+  ],
+  [
+    "a smaller answer still",
+    "max_tokens: 64000 > 32000, which is the maximum allowed",
+    { max_tokens: 64_000 },
+    { max_tokens: 32_000 },
+  ],
+  ["no forced tool", "tool_choice does not support being set to required", { tool_choice: "required" }, {}],
+  ["other messages", "Invalid 'messages[1]': unknown role", { stream: true }, undefined],
+  [
+    "other thoughts",
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    { thinking: { type: "adaptive" } },
+    undefined,
+  ],
+  ["other tools", "tools[0].function.name is invalid", { tools: "[]" }, undefined],
+  ["a field we did not send", "Unknown parameter: top_k", { temperature: 1 }, undefined],
+];
+
+for (const [what, message, sent, changed] of cases) {
+  test(`a server that asks for ${what} ${changed ? "gets it" : "is not second-guessed"} [M3]`, () => {
+    const edit = editFor(readErrorBody(400, JSON.stringify({ error: { message } })), sent, adaptable);
+    assert.deepEqual(edit?.apply(sent), changed);
+  });
+}
+
+test("a field that is named by its place in the body is left out [M3]", () => {
+  const detail = [
+    { type: "extra_forbidden", loc: ["body", "parallel_tool_calls"], msg: "Extra inputs are not permitted" },
+  ];
+  const edit = editFor(readErrorBody(422, JSON.stringify({ detail })), { parallel_tool_calls: false }, adaptable);
+  assert.deepEqual(edit?.apply({ parallel_tool_calls: true, stream: true }), { stream: true });
+});
+
+test("what was refused as a value is left out as that value only [M3]", () => {
+  const facts = readErrorBody(400, '{"error":{"message":"Thinking mode does not support this tool_choice"}}');
+  const edit = editFor(facts, { tool_choice: "required" }, adaptable);
+  assert.deepEqual(edit?.apply({ tool_choice: "none" }), { tool_choice: "none" });
+});
+
+test("an effort is changed only where there are tools, when it was refused because of them [M3]", () => {
+  const facts = readErrorBody(400, '{"error":{"message":"Function tools need you to set reasoning_effort to none"}}');
+  assert.deepEqual(editFor(facts, { tools: "[]" }, adaptable)?.apply({ reasoning_effort: "high" }), {
+    reasoning_effort: "high",
+  });
+});
+
+test("a limit that came from this prompt's length holds for this request only [M3]", () => {
+  const facts = readErrorBody(400, '{"error":{"message":"max_tokens is too large: 900 (900 > 1000 - 500)"}}');
+  const edit = editFor(facts, { max_tokens: 900 }, adaptable);
+  assert.deepEqual([edit?.isLasting, edit?.apply({ max_tokens: 900 })], [false, { max_tokens: 500 }]);
+});
+
+const optional = {
+  type: "object",
+  properties: { a: { type: "string" }, b: { type: "integer", enum: [1, 2] }, c: { $ref: "#/$defs/c" } },
+  required: ["a"],
+  $defs: { c: { type: "object", properties: { d: { oneOf: [{ type: "string" }, { type: "null" }] } } } },
+};
+
+test("in strict mode every property is required and the optional ones may be null, at every depth [M3]", () => {
+  assert.deepEqual(toolSchema({ name: "t", parameters: optional }, "openai-strict"), {
+    strict: true,
+    parameters: {
+      type: "object",
+      properties: {
+        a: { type: "string" },
+        b: { type: ["integer", "null"], enum: [1, 2, null] },
+        c: { anyOf: [{ $ref: "#/$defs/c" }, { type: "null" }] },
+      },
+      required: ["a", "b", "c"],
+      additionalProperties: false,
+      $defs: {
+        c: {
+          type: "object",
+          properties: { d: { anyOf: [{ type: "string" }, { type: "null" }] } },
+          required: ["d"],
+          additionalProperties: false,
+        },
+      },
+    },
+  });
+});
+
+const open: [what: string, schema: Record<string, unknown>][] = [
+  [
+    "a free-form map",
+    { type: "object", properties: { m: { type: "object", additionalProperties: { type: "string" } } } },
+  ],
+  ["an object without properties", { type: "object", properties: { m: { type: "object" } } }],
+  ["a list of anything", { type: "object", properties: { l: { type: "array", items: true } } }],
+  ["conditions", { type: "object", properties: {}, allOf: [{ required: ["a"] }] }],
+];
+
+for (const [what, parameters] of open) {
+  test(`a tool with ${what} cannot be strict and goes out as it is [M3]`, () => {
+    assert.deepEqual(toolSchema({ name: "t", parameters }, "openai-strict"), { parameters });
+  });
+}
+
+test("a tool sees no null that only strict mode asked for [M3]", () => {
+  const { $defs, ...schema } = optional;
+  const given = { a: "x", b: null, c: null, other: null };
+  const properties = { ...schema.properties, c: { type: ["object", "null"] } };
+  assert.deepEqual(withoutAddedNulls(given, { ...schema, properties }), { a: "x", c: null, other: null });
+  const clean = { a: "x" };
+  assert.equal(withoutAddedNulls(clean, schema), clean);
+});
+
+test("Moonshot finds no type beside anyOf and no property that is not an object [M3]", () => {
+  const parameters = {
+    type: "object",
+    anyOf: [{ required: ["a"] }],
+    properties: {
+      a: true,
+      b: { type: "string", anyOf: [{ minLength: 1 }, { type: "null" }] },
+      c: { items: { anyOf: [true], type: "number" } },
+    },
+  };
+  assert.deepEqual(toolSchema({ name: "t", parameters }, "mfjs").parameters, {
+    type: "object",
+    properties: {
+      a: {},
+      b: { anyOf: [{ type: "string", minLength: 1 }, { type: "null" }] },
+      c: { items: { anyOf: [{ type: "number" }] } },
+    },
+  });
+});
+
+test("parameters without a type are those of an object [M3]", () => {
+  assert.deepEqual(toolSchema({ name: "t", parameters: {} }, "json-schema"), {
+    parameters: { type: "object", properties: {} },
+  });
+});
+
+test("every name becomes one that every server takes, and comes back as it was [M3]", () => {
+  const property = fc.property(fc.uniqueArray(fc.string({ maxLength: 90 }), { minLength: 1 }), (names) => {
+    const wire = names.map(wireName);
+    assert.ok(wire.every((name) => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)));
+    assert.equal(new Set(wire).size, names.length);
+    assert.deepEqual(wire.map(createNameReader(names)), names);
+  });
+  fc.assert(property);
+});
+
+const decorated: [returned: string, name: string][] = [
+  ["read_file", "read_file"],
+  ["functions.read_file", "read_file"],
+  ["functions.read_file:0", "read_file"],
+  ["default_api:read_file", "read_file"],
+  ["default_api_read_file", "read_file"],
+  ["tools/read_file()", "read_file"],
+  [" `read_file` ", "read_file"],
+  ["<function=read_file>", "read_file"],
+  ["read_file<|channel|>commentary", "read_file"],
+  ["calendar.list", "calendar.list"],
+  ["read_files", "read_files"],
+  ["read", "read"],
+  ["read_file.list", "read_file.list"],
+];
+
+for (const [returned, name] of decorated) {
+  test(`the name ${JSON.stringify(returned)} in an answer means ${JSON.stringify(name)} [M3]`, () => {
+    assert.equal(createNameReader(["read_file", "list", "calendar.list"])(returned), name);
+  });
+}
+
+const chat = chatMessages(defaultProfile);
+const origin = { api: "test", model: "m" };
+const forms = {
+  chat,
+  responses: responsesMessages(defaultProfile, origin),
+  anthropic: anthropicMessages(origin),
+  google: googleMessages(origin),
+};
+const image = { mime: "image/png", base64: "eA==" };
+
+/** A turn in which every call gets its result, as the loop writes it. */
+const turn = fc
+  .record({
+    asked: fc.string(),
+    calls: fc.array(fc.record({ id: fc.constantFrom("a", "b", "call_0", "x".repeat(60)), hasImage: fc.boolean() }), {
+      maxLength: 3,
+    }),
+    said: fc.string({ minLength: 1 }),
+  })
+  .map(({ asked, calls, said }): Message[] => [
+    { role: "user", text: asked },
+    ...(calls.length === 0 ? [] : [callsTurn(calls.map((call) => call.id))]),
+    ...calls.map(
+      ({ id, hasImage }): Message => ({
+        role: "tool",
+        toolCallId: id,
+        text: "r",
+        images: hasImage ? [image] : undefined,
+      }),
+    ),
+    { role: "assistant", text: said },
+  ]);
+
+function callsTurn(ids: string[]): Message {
+  return { role: "assistant", text: "", toolCalls: ids.map((id) => ({ id, name: "t", arguments: "{}" })) };
+}
+
+for (const [api, form] of Object.entries(forms)) {
+  test(`${api}: a longer conversation begins with the bytes of a shorter one, and says how many those are [L3][M6]`, () => {
+    const property = fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), (turns) => {
+      const write = createTranscripts(form, 10);
+      const messages: Message[] = [{ role: "system", text: "You help." }];
+      let before = { system: "", json: "", length: 0 };
+      const ask = (more: readonly Message[]) => {
+        const { system, json, bytes } = write([...messages, ...more], "conversation");
+        assert.ok(json.startsWith(before.json) && system.startsWith(before.system));
+        const all = system === "" ? json : `${system},${json}`;
+        const hash = createHash("sha256").update(all).digest("hex").slice(0, 16);
+        assert.deepEqual(bytes, { hash, length: Buffer.byteLength(all), reused: before.length });
+        before = { system, json, length: bytes.length };
+      };
+      for (const part of turns) {
+        ask(part.slice(0, 1));
+        // And again when its calls have their results.
+        if (part.length > 2) ask(part.slice(0, -1));
+        messages.push(...part);
+      }
+    });
+    fc.assert(property);
+  });
+
+  test(`${api}: what is written by growing is what is written at once [L3][M6]`, () => {
+    const property = fc.property(fc.array(turn, { maxLength: 4 }), fc.nat(20), (turns, cut) => {
+      const messages = turns.flat();
+      const growing = createTranscripts(form, 10);
+      growing(messages.slice(0, cut), "c");
+      const grown = growing(messages, "c");
+      const atOnce = createTranscripts(form, 10)(messages, "c");
+      assert.deepEqual({ ...grown, bytes: { ...grown.bytes, reused: 0 } }, atOnce);
+    });
+    fc.assert(property);
+  });
+}
+
+test("after an edit only what stands before it counts as the same [L3]", () => {
+  const write = createTranscripts(chat, 10);
+  const first: Message = { role: "user", text: "one" };
+  const { bytes: alone } = write([first], "other");
+  write([first, { role: "assistant", text: "two" }], "c");
+  assert.equal(write([first, { role: "assistant", text: "three" }], "c").bytes.reused, alone.length);
+});
+
+test("equal messages count as the same even when they were read anew from the log [L3]", () => {
+  const write = createTranscripts(chat, 10);
+  const { bytes } = write([{ role: "user", text: "one" }], "c");
+  assert.equal(
+    write(
+      [
+        { role: "user", text: "one" },
+        { role: "assistant", text: "two" },
+      ],
+      "c",
+    ).bytes.reused,
+    bytes.length,
+  );
+});
+
+test("conversations beyond the limit are forgotten, the silent ones first [L3]", () => {
+  const write = createTranscripts(chat, 2);
+  const messages: Message[] = [{ role: "user", text: "one" }];
+  for (const conversation of ["a", "b", "a", "c"]) write(messages, conversation);
+  const reused = ["a", "b"].map((conversation) => write(messages, conversation).bytes.reused > 0);
+  assert.deepEqual(reused, [true, false]);
+});
+
+test("without a conversation nothing is remembered [L3]", () => {
+  const write = createTranscripts(chat, 2);
+  const messages: Message[] = [{ role: "user", text: "one" }];
+  write(messages);
+  assert.equal(write(messages).bytes.reused, 0);
+});
+
+test("a result that is missing today does not spoil the request in which it is there [M3]", () => {
+  const write = createTranscripts(chat, 2);
+  const asked = [{ role: "user", text: "go" } as const, callsTurn(["a"])];
+  assert.match(write(asked, "c").json, /There is no result/);
+  const { json } = write([...asked, { role: "tool", toolCallId: "a", text: "here" }], "c");
+  assert.doesNotMatch(json, /There is no result/);
+});
+
+const originOfKept = { api: "anthropic", model: "m" };
+
+test("what an answer leaves for later is found again by its format and model, and by no other [M6][R1]", () => {
+  const details: unknown[] = [];
+  const items = [{ type: "thinking" }];
+  keepItems(details, originOfKept, items);
+  const read: unknown[] = JSON.parse(JSON.stringify(details));
+  assert.deepEqual(keptItems(read, originOfKept), items);
+  assert.equal(keptItems(read, { ...originOfKept, model: "other" }), undefined);
+  assert.equal(keptItems(read, { ...originOfKept, api: "google" }), undefined);
+  assert.equal(keptItems(undefined, originOfKept), undefined);
+  assert.equal(keptItems([null, "x", { api: "anthropic", model: "m" }], originOfKept), undefined);
+});
+
+test("chat completions get their own details back, and none of another format [M6][R1]", () => {
+  const { write } = chatMessages({ ...defaultProfile, reasoningReplay: "details" });
+  const own = { type: "reasoning.text", text: "hm", signature: "s" };
+  const details: unknown[] = [own];
+  keepItems(details, originOfKept, [{ type: "thinking", thinking: "secret" }]);
+  const written = (reasoningDetails: unknown[]) =>
+    JSON.parse(write({ role: "assistant", text: "hi", reasoningDetails }, false));
+  assert.deepEqual(written(details), { role: "assistant", content: "hi", reasoning_details: [own] });
+  assert.deepEqual(written(details.slice(1)), { role: "assistant", content: "hi" });
+});
