@@ -56,17 +56,3 @@ test("who comes later hears the running answers from their beginning, thoughts f
   live.add(helper, "text", "too late");
   assert.deepEqual(heardNow(), []);
 });
-
-test("each listener hears every further piece with its place, until it stops; other conversations are not heard", () => {
-  const live = openLive();
-  const heard: string[][] = [[], []];
-  const [stop] = heard.map((list) => live.listen(1, (frame) => list.push(`${frame.offset} ${frame.text}`)));
-  for (const number of [1, 2]) live.begin({ number }, { turn: 1, step: 1, attempt: 1 });
-  live.add({ number: 1 }, "text", "one");
-  live.add({ number: 2 }, "text", "elsewhere");
-  live.say({ number: 2 }, "c", "elsewhere");
-  stop?.();
-  live.add({ number: 1 }, "text", "two");
-  live.say({ number: 1 }, "c", "said");
-  assert.deepEqual(heard, [["0 one"], ["0 one", "3 two", "0 said"]]);
-});

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ok } from "../base/result.ts";
+import { homesHere } from "../homes/homes.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Storage } from "../storage/storage.ts";
+import { appendSeen } from "./append-seen.ts";
+import { openDriver } from "./driver.ts";
+import { keepOne, mailed, said, soon, spawned, started } from "./loop.testing.ts";
+import { openMessages } from "./messages.ts";
+import { defaultLimits } from "./parts.ts";
 import type { Run } from "./run.ts";
-import { keepOne, mailed, said, soon, spawned, started } from "./tenure.testing.ts";
 
 const cancelled = (agent: string | undefined): NewEvent => ({
   ...{ type: "cancel.asked", turn: 1, by: "local" },
@@ -83,36 +89,6 @@ test("with several agents at work an exact commit passes beside their mail, thei
   }
 });
 
-test("each agent hears what reaches it, once, and has its history as the log has it; the author does not hear itself [A2][L2]", async (t) => {
-  const { tenure, log, number, agent, others } = await keepOne(t, { before: [said("m1"), started, spawned("w1")] });
-  const { root } = tenure;
-  root.hasNews = false;
-  root.stage(spawned("w2"));
-  root.stage(mailed("mail-1", "w1"));
-  await root.commit();
-  assert.deepEqual([root.hasNews, agent("w2").committedHead], [false, root.committedHead]);
-  await others(mailed("mail-2", "w2"));
-  await agent("w1").catchUp();
-  await agent("w2").catchUp();
-  agent("w2").stage(mailed("mail-3", "root"));
-  await agent("w2").commit();
-  await root.catchUp();
-  await agent("w1").catchUp();
-  const { root: main, agents } = await log.tree(number);
-  assert.deepEqual(
-    [root.history, agent("w1").history.queue, agent("w2").history.queue],
-    [main, agents.get("w1")?.queue, agents.get("w2")?.queue],
-  );
-  assert.deepEqual(
-    [agent("w1").history.queue.map(({ id }) => id), agent("w2").history.queue.map(({ id }) => id)],
-    [
-      ["w1-brief", "mail-1"],
-      ["w2-brief", "mail-2"],
-    ],
-  );
-  await tenure.release();
-});
-
 test("what was read in the log before its own append was answered counts once, and is no news for whoever wrote it [A2][L2]", async (t) => {
   const [stored, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const wrap = (real: Storage): Storage => ({
@@ -139,76 +115,6 @@ test("what was read in the log before its own append was answered counts once, a
   await tenure.release();
 });
 
-test("what a run has read by itself is no news when it is told, and what is not for it moves it on all the same [A2][L2]", async (t) => {
-  const isRead = Promise.withResolvers<void>();
-  const wrap = (real: Storage): Storage => ({
-    ...real,
-    async read(number, range) {
-      if (range.after > 0) await isRead.promise;
-      return real.read(number, range);
-    },
-  });
-  const { tenure, others } = await keepOne(t, { wrap, before: [said("m1"), started, spawned("w1")] });
-  const { root } = tenure;
-  root.hasNews = false;
-  const head = await others(said("m2"));
-  await root.startOver();
-  isRead.resolve();
-  await tenure.tellUpTo(head);
-  assert.deepEqual([root.committedHead, root.hasNews, await hasHeard(root)], [head, false, false]);
-  const after = await others({ type: "turn.started", agent: "w1", turn: 1, message: "w1-brief", epoch: 1 });
-  await root.catchUp();
-  assert.deepEqual([root.committedHead, root.history.head, root.hasNews], [after, after, false]);
-  await tenure.release();
-});
-
-test("a person's stop reaches the agent that it names, which can be ended after it, and no other; the main one is stopped by whoever asks [L6][A4]", async (t) => {
-  const before = [said("m1"), started, spawned("w1"), spawned("w2")];
-  const { tenure, agent, others } = await keepOne(t, { before });
-  const reasons = () => [...tenure.runs.values()].map(({ signal }) => signal.reason);
-  await others(cancelled("w1"), cancelled(undefined));
-  await tenure.tellUpTo(tenure.knownHead);
-  assert.deepEqual(reasons(), [undefined, "cancel", undefined]);
-  await agent("w1").catchUp();
-  agent("w1").goOn();
-  // It is on its way out: a second stop must not break what ends it.
-  await others(cancelled("w1"));
-  await tenure.tellUpTo(tenure.knownHead);
-  assert.deepEqual(reasons(), [undefined, undefined, undefined]);
-  await others(cancelled("w2"));
-  await tenure.tellUpTo(tenure.knownHead);
-  assert.deepEqual(reasons(), [undefined, undefined, "cancel"]);
-  tenure.close();
-  agent("w2").goOn();
-  assert.deepEqual(reasons(), ["closing", "closing", "closing"]);
-  await tenure.release();
-});
-
-test("who waits for what others write has it at once where it came before, hears it when it comes, and waits no more when all end [L2][A2]", async (t) => {
-  const { tenure, others } = await keepOne(t, { before: [said("m1"), started] });
-  const { root } = tenure;
-  const heard: string[] = [];
-  const wait = (what: string) => root.nextForeign().then(() => heard.push(what));
-  await others(said("m2"));
-  await tenure.tellUpTo(tenure.knownHead);
-  await wait("before");
-  await root.catchUp();
-  const later = wait("later");
-  await soon();
-  assert.deepEqual([heard, root.hasNews], [["before"], true]);
-  root.hasNews = false;
-  await others(said("m3"));
-  await later;
-  assert.equal(root.hasNews, true);
-  await root.catchUp();
-  const end = wait("the end");
-  await soon();
-  tenure.close();
-  await end;
-  assert.deepEqual(heard, ["before", "later", "the end"]);
-  await tenure.release();
-});
-
 test("what cannot be stored stops all agents, counts as never done, and leaves what was stored before [L2]", async (t) => {
   let isFull = false;
   const wrap = (real: Storage): Storage => ({
@@ -232,28 +138,176 @@ test("what cannot be stored stops all agents, counts as never done, and leaves w
   await tenure.release();
 });
 
-test("with the event that makes an agent it is stored whose files it has, beside all else; one who only takes over the user needs none [A1][W3]", async (t) => {
-  const sides: unknown[] = [];
-  const wrap = (real: Storage): Storage => ({
+type Batch = Parameters<Storage["append"]>[0];
+
+const rewound: NewEvent = { type: "rewound", to: 0, cause: "reset" };
+
+/** `before` and `after` each append of this process: of others they know nothing. */
+const around =
+  (met: { before?: (batch: Batch) => Promise<unknown>; after?: () => Promise<unknown> }) =>
+  (real: Storage): Storage => ({
     ...real,
-    append(batch) {
-      sides.push(batch.with);
+    async append(batch) {
+      if (batch.epoch !== undefined) await met.before?.(batch);
+      const stored = await real.append(batch);
+      if (batch.epoch !== undefined) await met.after?.();
+      return stored;
+    },
+  });
+
+test("what a person says in the very moment of an exact commit wins, also with several agents at work [A2][L7]", async (t) => {
+  const met: Parameters<typeof around>[0] = {};
+  const kept = await keepOne(t, { wrap: around(met), before: [said("m1"), started, spawned("w1")] });
+  const { tenure, log, number, others } = kept;
+  met.before = () => others(said("m2"));
+  tenure.root.stage(mailed("mail-1", "w1"));
+  const stored = await tenure.root.commit(undefined, { isExact: true });
+  assert.equal(stored.ok ? "stored" : stored.failure.code, "log_moved");
+  assert.deepEqual(tenure.root.history, await log.history(number));
+  await tenure.release();
+});
+
+test("an exact commit waits for what other agents are about to store, and stands behind it [A2][L7]", async (t) => {
+  const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const order: string[] = [];
+  const wrap = around({
+    async before({ events }) {
+      const [first] = events;
+      order.push(String(first?.body.includes("mail-1") ? "the agent" : "the main one"));
+      asked.resolve();
+      if (order.length === 1) await held.promise;
+    },
+  });
+  const { tenure, agent, log, number } = await keepOne(t, { wrap, before: [said("m1"), started, spawned("w1")] });
+  agent("w1").stage(mailed("mail-1", "root"));
+  const first = agent("w1").commit();
+  await asked.promise;
+  tenure.root.stage(mailed("mail-2", "w1"));
+  const second = tenure.root.commit(undefined, { isExact: true });
+  await soon();
+  const before = [...order];
+  held.resolve();
+  assert.deepEqual([(await first).ok, await second], [true, { ok: true, value: { foreign: 1 } }]);
+  assert.deepEqual([before, order], [["the agent"], ["the agent", "the main one"]]);
+  assert.deepEqual(tenure.root.history, await log.history(number));
+  await tenure.release();
+});
+
+test("who finds that the log was rewound before its own events, or while it rested, folds it anew, up to its own place [L9][L2]", async (t) => {
+  const met: Parameters<typeof around>[0] = {};
+  const { tenure, log, number, others } = await keepOne(t, { wrap: around(met), before: [said("m1")] });
+  const { root } = tenure;
+  await others(rewound);
+  await root.catchUp();
+  assert.deepEqual(root.history, await log.history(number));
+  await others(said("m2"));
+  await root.catchUp();
+  root.stage({ type: "turn.started", turn: 1, message: "m2", epoch: 1 });
+  met.before = () => others(rewound);
+  met.after = () => others(said("m3"));
+  assert.equal((await root.commit()).ok, true);
+  assert.deepEqual(root.history, await log.history(number, root.committedHead));
+  await root.catchUp();
+  assert.deepEqual(root.history, await log.history(number));
+  await tenure.release();
+});
+
+const renamed = (title: string): NewEvent => ({ type: "conversation.renamed", title });
+
+/** Others write before each of the first appends that rest on where the log stands. */
+function moving(times: { left: number; write?: () => Promise<unknown> }) {
+  return (real: Storage): Storage => ({
+    ...real,
+    async append(batch) {
+      if (batch.expectedHead !== undefined && times.left > 0) {
+        times.left -= 1;
+        await times.write?.();
+      }
       return real.append(batch);
     },
   });
-  const { tenure, agent } = await keepOne(t, { wrap, before: [said("m1"), started, spawned("w1")] });
-  sides.length = 0;
-  agent("w1").stage(spawned("w2"));
-  await agent("w1").commit();
-  tenure.root.stage({ type: "agent.spawned", id: "t1", mode: "task", role: "writer", brief: "write" });
-  await tenure.root.commit({ received: "r1" });
-  tenure.root.stage({ type: "agent.spawned", id: "h", mode: "handoff", role: "other", brief: "go on" });
-  await tenure.root.commit();
-  assert.deepEqual(sides, [
-    { agents: [{ id: "w2", parent: "w1", folder: undefined }] },
-    { received: "r1", agents: [{ id: "t1", parent: "root", folder: "workspaces/t1" }] },
-    undefined,
+}
+
+test("what follows from the log is stored behind what it follows from: where others wrote meanwhile it is looked at anew, with all agents [L2][L7]", async (t) => {
+  const times: Parameters<typeof moving>[0] = { left: 2 };
+  const before = [said("m1"), started, spawned("w1")];
+  const { parts, number, log, others, tenure } = await keepOne(t, { wrap: moving(times), before });
+  times.write = () => others(said("more"));
+  const seen: unknown[] = [];
+  const stored = await appendSeen(parts, number, (history, { root, agents }) => {
+    seen.push([history.queue.length, root === history, [...agents.keys()]]);
+    return ok({ events: [renamed(`after ${history.head}`)] });
+  });
+  assert.deepEqual(stored, { ok: true, value: { lastSeq: 6 } });
+  assert.deepEqual(seen, [
+    [0, true, ["w1"]],
+    [1, true, ["w1"]],
+    [2, true, ["w1"]],
   ]);
-  assert.deepEqual([...tenure.runs.keys()], ["root", "w1", "w2", "t1"]);
+  const [last] = await log.read(number, { after: 5, limit: 10 });
+  assert.deepEqual(last?.type === "conversation.renamed" && last.title, "after 5");
   await tenure.release();
+});
+
+test("who withdraws what waits withdraws their own words, and never what one agent wrote to another [L7][A1]", async (t) => {
+  const before = [said("m1"), started, spawned("w1"), said("m2"), said("m3"), mailed("mail", "root", "w1")];
+  const { parts, conversation, log, number, tenure } = await keepOne(t, { before });
+  const driver = openDriver(parts);
+  t.after(() => driver.close());
+  const { withdraw, cancel } = openMessages(parts, driver);
+  const left = async () => (await log.history(number)).queue.map(({ id }) => id);
+  const refused = await withdraw(conversation, "mail");
+  assert.deepEqual([refused, await left()], [failure("message_not_found", { id: "mail" }), ["m2", "m3", "mail"]]);
+  const stopped = await cancel(conversation, { message: "mail" });
+  assert.deepEqual([stopped.ok || stopped.failure.code, await left()], ["turn_not_running", ["m2", "m3", "mail"]]);
+  assert.deepEqual(await withdraw(conversation, "m2"), ok(undefined));
+  assert.deepEqual(await cancel(conversation, { message: "m3" }), ok({ turn: null }));
+  assert.deepEqual(await left(), ["mail"]);
+  await tenure.release();
+});
+
+const { leaseMs } = defaultLimits;
+
+test("a lease is renewed in each third of it, and when it is let go of nobody renews it, nobody listens, and others can have it [L2][N1]", async (t) => {
+  const renewed: unknown[] = [];
+  let reads = 0;
+  const wrap = (real: Storage): Storage => ({
+    ...real,
+    async renewLease(number, lease) {
+      renewed.push(lease);
+      return real.renewLease(number, lease);
+    },
+    read(...given) {
+      reads += 1;
+      return real.read(...given);
+    },
+  });
+  const { clock, tenure, real, number, others } = await keepOne(t, { wrap });
+  const lease = { holder: "here", epoch: tenure.epoch, ttlMs: leaseMs };
+  assert.deepEqual([clock.timers(), renewed], [1, []]);
+  for (let third = 0; third < 2; third += 1) {
+    clock.move(leaseMs / 3);
+    await soon();
+  }
+  assert.deepEqual([clock.timers(), renewed], [1, [lease, lease]]);
+  const elsewhere = async () => (await real.claimLease(number, "other", leaseMs)).ok;
+  assert.equal(await elsewhere(), false);
+  await tenure.release();
+  reads = 0;
+  await others(said("m1"));
+  await soon();
+  assert.deepEqual([clock.timers(), reads, await elsewhere()], [0, 0, true]);
+});
+
+test("a lease is fresh for four fifths of its time since it was renewed last, to the millisecond, while others take this server for a living one [L2][N1]", async (t) => {
+  const wrap = (real: Storage): Storage => ({ ...real, renewLease: async () => failure("storage_busy", {}) });
+  const { clock, tenure } = await keepOne(t, { wrap });
+  clock.move(0.8 * leaseMs - 1);
+  assert.equal(tenure.isLeaseFresh(), true);
+  clock.move(1);
+  assert.equal(tenure.isLeaseFresh(), false);
+  const homes = { ...homesHere, isFresh: () => false };
+  const kept = await keepOne(t);
+  Object.assign(kept.parts, { homes });
+  assert.equal(kept.tenure.isLeaseFresh(), false);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
-import { leftOver } from "./left-over.testing.ts";
+import { leftOver } from "./loop.testing.ts";
 import type { Parts } from "./parts.ts";
 import { searchHistory } from "./search-history.ts";
 
@@ -39,55 +39,10 @@ async function talks(t: TestContext, logs: readonly (readonly NewEvent[])[], { h
   return { search, read };
 }
 
-test("without an index: this conversation comes first, then the others, in each the newest; what is not shown is counted [Z3]", async (t) => {
-  const { search, read } = await talks(t, [
-    [said("tea one"), said("coffee", "m2"), said("Tea two", "m3")],
-    [said("tea three")],
-    [said("tea four")],
-  ]);
-  const { hits, ...found } = await search(["TEA"], 3);
-  assert.deepEqual(
-    hits.map(({ conversation, text }) => [conversation?.id, text]),
-    [
-      [undefined, "Tea two"],
-      [undefined, "tea one"],
-      ["c2", "tea four"],
-    ],
-  );
-  assert.deepEqual(found, { total: 4, conversations: 3, isStopped: false });
-  assert.deepEqual(read, [0, 2, 1]);
-});
-
-test("a search ends after some time, and before logs that are too long; its own is always read [Z3]", async (t) => {
-  const logs = [[said("tea")], [said("tea")], [said("tea")]];
-  const slow = await (await talks(t, logs, { msPerRead: 6_000 })).search(["tea"]);
-  assert.deepEqual([slow.total, slow.conversations, slow.isStopped], [2, 2, true]);
-  const long = await (await talks(t, logs, { heads: [500_000, 1, 1] })).search(["tea"]);
-  assert.deepEqual([long.total, long.conversations, long.isStopped], [1, 1, true]);
-});
-
 test("of very long lines only the part around the word is shown, never half a character [Z3]", async (t) => {
   const { search } = await talks(t, [[said(`${"😀".repeat(5_000)} tea ${"汉".repeat(5_000)}`)]]);
   const [hit] = (await search(["tea"])).hits;
   assert.ok(hit?.text.includes(" tea ") && hit.text.isWellFormed() && hit.text.length < 310);
-});
-
-test("what tools only repeated, and messages that were withdrawn, are not found [Z3]", async (t) => {
-  const usage = { input: 1, output: 1 };
-  const answer = { turn: 1, step: 1, text: "", finish: "tool_calls", usage, durationMs: 1 } as const;
-  const call = (id: string, name: string) => ({ id, name, arguments: "{}" });
-  const { search } = await talks(t, [
-    [
-      said("tea taken back"),
-      { type: "message.withdrawn", id: "m1" },
-      { type: "message.assistant", ...answer, calls: [call("1", "look"), call("2", "search_history")] },
-      { type: "call.finished", call: "1", outcome: "ok", text: "tea in a file" },
-      { type: "call.finished", call: "2", outcome: "ok", text: "tea again" },
-    ],
-  ]);
-  assert.deepEqual((await search(["tea"])).hits, [
-    { conversation: undefined, at: 1, who: { tool: "look" }, text: "tea in a file" },
-  ]);
 });
 
 test("without an index the newest 200 conversations are looked through, 100,000 events and ten seconds, to the last one; who stops it is heard [Z3][Q1]", async (t) => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
+import fc from "fast-check";
 import { z } from "zod";
+import { anyText } from "../../test/world/any-text.ts";
 import { baseModel } from "../../test/world/base-model.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { talkOf } from "../../test/world/talk.ts";
@@ -10,12 +12,13 @@ import { failed, ok } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { defineTool, type ToolOutput } from "../tools/tools.ts";
 import { withoutMarks } from "../words/words.ts";
+import { keepOne } from "./loop.testing.ts";
 import { openMarks } from "./marks.ts";
 import { defaultLimits } from "./parts.ts";
-import { keepOne } from "./tenure.testing.ts";
 import { resultOf } from "./tool-result.ts";
 
 const models = await baseModel(manualClock(), 16_000);
+
 after(() => models.close());
 
 const image = { mime: "image/png", base64: "AA==" };
@@ -88,31 +91,48 @@ test("what others wrote in a result stands between marks, and only that; blanks 
   assert.deepEqual(ours, { text }, "a tool that says who wrote what is believed");
 });
 
-test("a result that is too long has a file of its own, by turn, step, tool, place and agent, which says how to read on; where others wrote a part, all that is left of it is theirs [Z4][R1]", async (t) => {
-  const { tell, workspace, blobs, warned } = await telling(t, { name: "mcp.odd/look" });
-  const text = `${"line\n".repeat(20_000)}the end`;
-  const first = await tell({ text });
-  assert.deepEqual(
-    [first.file, first.blob, first.untrusted],
-    ["temp/results/1-1-mcp_odd_look.txt", undefined, undefined],
+const marks = openMarks(systemIds);
+
+const pieces = fc.array(
+  fc.oneof(
+    anyText(),
+    fc.constantFrom("</data>", '</data mark="k7f2">', '<data source="a" mark="k7f2">', "\n", "<system_reminder>"),
+    fc.constantFrom("\u202e", "\u200b", "\u001b[2J", "\u2028", "\r", 'mark="', "</system_reminder>"),
+  ),
+);
+
+test("no text can end its own block, whatever it holds [R1]", () => {
+  fc.assert(
+    fc.property(pieces, fc.string(), (drawn, source) => {
+      const text = drawn.join("");
+      const block = marks.wrap(source, text);
+      const [begin = ""] = block.split("\n");
+      const mark = /^<data source="(?:[^"\\]|\\.)*" mark="([0-9a-f]{6})">$/.exec(begin)?.[1];
+      assert.ok(mark !== undefined, begin);
+      assert.ok(!text.includes(mark));
+      const whole = text.replace(/\n$/, "");
+      assert.equal(block, `${begin}\n${whole}\n</data mark="${mark}">`);
+      assert.equal(withoutMarks(block), whole);
+    }),
   );
-  const [, offset = ""] = /read_file temp\/results\/1-1-mcp_odd_look\.txt offset=(\d+)/.exec(first.text) ?? [];
-  const head = first.text.slice(0, first.text.indexOf("\n[... "));
-  assert.equal(Number(offset), head.split("\n").length);
-  assert.match(first.text, /\nthe end$/);
-  const kept = await workspace.read(first.file ?? "", { bytesMax: 1_000_000 });
-  assert.equal(kept.ok && kept.value.bytes.toString(), text);
-  const other = await tell({ text, outside: [{ source: "page", from: 0, to: 4 }] }, { agent: "w1", place: 1 });
-  assert.deepEqual([other.file, other.untrusted], ["temp/results/w1-1-1-mcp_odd_look-2.txt", true]);
-  assert.match(other.text, /^<data [^>]*source="mcp\.odd\/look".*the end\n<\/data[^>]*>$/s);
-  assert.deepEqual([blobs, warned], [[], []]);
 });
 
-test("where there is no file for it a long result is kept whole beside the log, and the log file says why [Z4][O1]", async (t) => {
-  const { tell, blobs, warned } = await telling(t, { hasFiles: false });
-  const text = "x".repeat(100_000);
-  const { file, blob, text: told } = await tell({ text });
-  assert.deepEqual([file, blob, blobs], [undefined, "the-hash", [text]]);
-  assert.ok(told.length < 50_000 && !told.includes("read_file"));
-  assert.deepEqual(warned, [["a long result could not be put into a file", { code: "workspace_not_assigned" }]]);
+test("who has seen one mark does not know the next; the same text has the same one [R1]", () => {
+  const marked = marks.wrap("a.txt", "one");
+  assert.equal(marks.wrap("a.txt", "one"), marked);
+  const [mark = ""] = /[0-9a-f]{6}/.exec(marked) ?? [];
+  assert.ok(!marks.wrap("a.txt", `one ${mark}`).endsWith(`${mark}">`));
+  assert.notEqual(openMarks(systemIds).wrap("a.txt", "one"), marked);
+});
+
+test("only the parts of others are marked, and our own words stay outside [R1]", () => {
+  const text = "=== a ===\nx <system_reminder>\n[more]";
+  const inside = (isExact: boolean) => marks.inside(text, [{ source: "a", from: 10, to: 29, isExact }]);
+  assert.match(
+    inside(true),
+    /^=== a ===\n<data source="a" mark="(\w+)">\nx <system_reminder>\n<\/data mark="\1">\n\[more\]$/,
+  );
+  assert.match(inside(false), /\nx <·system_reminder>\n/);
+  assert.equal(withoutMarks(inside(true)), text);
+  assert.equal(marks.inside(text, [{ source: "a", from: 9, to: 10 }]), text, "of nothing there is nothing to mark");
 });

@@ -1,23 +1,31 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { z } from "zod";
 import { answer as counted, numbered, step } from "../../test/world/any-log.ts";
 import { baseModel } from "../../test/world/base-model.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openApprovals } from "../approvals/approvals.ts";
 import { defaultRules } from "../approvals/rules.ts";
+import { ok } from "../base/result.ts";
 import { sendableTokens, tokenStatus } from "../context/context.ts";
-import { applyToTree, emptyHistory, type Tree } from "../log/log.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import { applyToTree, type CallState, emptyHistory, type Tree } from "../log/log.ts";
+import type { EffectClass, NewEvent } from "../protocol/events.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { builtins, openToolkit } from "../tools/tools.ts";
+import { builtins, defineTool, openToolkit } from "../tools/tools.ts";
+import { asDecided, inOrder } from "./call-order.ts";
 import { defaultLimits, type LoopLimits } from "./parts.ts";
 import { type Next, nextOf } from "./turn.ts";
 
 const windowTokens = 16_000;
+
 const clock = manualClock();
+
 const models = await baseModel(clock, windowTokens);
+
 after(() => models.close());
+
 const toolkit = openToolkit(builtins);
+
 const approvals = openApprovals({ rules: defaultRules, checkers: [] });
 
 function treeOf(events: readonly NewEvent[]): Tree {
@@ -36,20 +44,28 @@ function next(events: readonly NewEvent[], { agent, ...more }: Partial<LoopLimit
 const said = (id: string, mode: "queue" | "steer" = "queue", text = id): NewEvent => ({
   ...{ type: "message.user", id, text, mode },
 });
+
 const begun: NewEvent[] = [said("m1"), { type: "turn.started", turn: 1, message: "m1", epoch: 1 }];
+
 /** Nobody has counted it: what it says itself is what the window has. */
 const answer = (number: number, ids: readonly string[], agent?: string): NewEvent =>
   Object.assign(counted(number, ids), { usageEstimated: true, ...(agent === undefined ? {} : { agent }) });
+
 const done = (call: string, more: object = {}): NewEvent => ({
   ...{ type: "call.finished", call, outcome: "ok", text: "seen", ...more },
 });
+
 /** So many steps, each with a call and its result. */
 const steps = (count: number): NewEvent[] =>
   Array.from({ length: count }, (_, index) => [step(index + 1), answer(index + 1, ["c"]), done("c")]).flat();
+
 const answered: NewEvent[] = [...begun, step(1), answer(1, [])];
+
 const stopped: NewEvent = { type: "cancel.asked", turn: 1 };
+
 const crashes = (count: number): NewEvent[] =>
   Array.from({ length: count }, () => ({ type: "turn.recovered", turn: 1, epoch: 2 }) as const);
+
 const made = (mode: "task" | "worker", id = "a"): NewEvent => ({
   ...{ type: "agent.spawned", id, name: id, mode, role: "writer", brief: "write it" },
 });
@@ -129,10 +145,12 @@ test("an agent that was stopped before it began ends without a turn, and one tha
 
 /** A message of so many tokens, in a window of 16,000. */
 const full = (tokens: number): NewEvent[] => [said("m1", "queue", "word".repeat(tokens)), ...begun.slice(1)];
+
 const roomMade: NewEvent = {
   ...{ type: "compacted", turn: 1, by: "window", strategy: "fallback", upTo: 0 },
   ...{ messagesBefore: 1, messagesAfter: 1, summary: "" },
 };
+
 const refused = (attempt: number): NewEvent => ({
   ...{ type: "step.failed", turn: 1, step: 1, attempt, kind: "context_overflow" },
   failure: { code: "model_context_overflow", params: { model: "m", server: "s" } },
@@ -163,4 +181,93 @@ test("a request that the provider refused as too long is made shorter twice, and
   const more = [...again, refused(2)];
   assert.equal(next(more), "compact");
   assert.equal(next([...more, shorter, step(1, { attempt: 3 }), refused(3)]), "exhausted");
+});
+
+/** `at` is what a call is ordered by; `script` what it runs. */
+const tool = (name: string, effects: EffectClass) =>
+  defineTool({
+    ...{ name, description: name, class: effects },
+    input: z.object({ at: z.string().optional(), script: z.string().optional() }),
+    order: ({ at }) => at,
+    run: () => ok({ text: name }),
+  });
+
+const kit = openToolkit([tool("look", "pure"), tool("again", "idempotent"), tool("write", "unsafe")]);
+
+function parts() {
+  const read: unknown[] = [];
+  const toolkit = () => ({
+    ...kit,
+    open(call: Parameters<typeof kit.open>[0]) {
+      read.push(call.arguments);
+      return kit.open(call);
+    },
+  });
+  const approvals = {
+    judge: () => assert.fail("nothing is judged here"),
+    change: () => assert.fail("no rules are changed here"),
+    scriptsOf: ({ arguments: { script } }: { readonly arguments: Readonly<Record<string, unknown>> }) =>
+      typeof script === "string" ? [script] : [],
+  };
+  return { parts: { toolkit, approvals }, read };
+}
+
+let calls = 0;
+
+function called(name: string, input: object = {}): CallState {
+  calls += 1;
+  const call = { id: `c${calls}`, name, arguments: JSON.stringify(input) };
+  return { call, decision: undefined, started: undefined, result: undefined };
+}
+
+/** Of each call whether it has to wait. */
+const behind = (...states: readonly CallState[]) => states.map(inOrder(states, parts().parts, localOwner));
+
+test("calls of one answer that are about the same run one after another, and all others side by side [L5][F2]", () => {
+  const [one, two] = [{ at: "a.txt" }, { at: "b.txt" }];
+  assert.deepEqual(behind(called("look", one), called("look", two), called("look", one)), [false, false, true]);
+  assert.deepEqual(behind(called("write"), called("write"), called("look")), [false, false, false]);
+  assert.deepEqual(behind(called("nobody", one), called("write", one), called("nobody", one)), [false, false, false]);
+});
+
+test("what runs a script waits for all that could change it, and what could change something waits for scripts; looking waits for nobody [H1][L5]", () => {
+  const script = { script: "a.sh" };
+  assert.deepEqual(behind(called("write"), called("look", script)), [false, true]);
+  assert.deepEqual(behind(called("again"), called("look", script)), [false, true]);
+  assert.deepEqual(behind(called("look", script), called("again")), [false, true]);
+  assert.deepEqual(behind(called("look", script), called("look", script), called("look")), [false, false, false]);
+});
+
+test("a call is ordered by the arguments that a person put in place of the model's, and each is read once; a single one is not read at all [H2][L5]", () => {
+  const { parts: given, read } = parts();
+  const [first, second] = [called("write", { at: "a" }), called("write", { at: "b" })];
+  const isBehind = () => inOrder([first, second], given, localOwner)(second);
+  assert.deepEqual([isBehind(), isBehind(), read.length], [false, false, 2]);
+  const about = { seq: 1, at: 0, id: "d", time: 0 };
+  const asked = {
+    type: "decision.asked",
+    ...about,
+    turn: 1,
+    call: second.call.id,
+    kind: "approval",
+    tool: "write",
+  } as const;
+  const made = {
+    type: "decision.made",
+    ...about,
+    verdict: "edit",
+    by: "local",
+    argumentsHash: "",
+    previous: "",
+  } as const;
+  second.decision = { asked, made: { ...made, arguments: '{"at":"a"}' } };
+  assert.deepEqual([isBehind(), isBehind(), read.length], [true, true, 3]);
+  assert.deepEqual(asDecided(second), { ...second.call, arguments: '{"at":"a"}' });
+  // Asked anew, about what the person wrote.
+  second.decision = { asked: { ...asked, arguments: '{"at":"c"}', instead: "d0" }, made: undefined };
+  assert.equal(asDecided(second).arguments, '{"at":"c"}');
+  second.decision = { asked: { ...asked, arguments: '{"at":"c"}' }, made: undefined };
+  assert.equal(asDecided(second).arguments, '{"at":"b"}');
+  inOrder([called("write")], given, localOwner);
+  assert.equal(read.length, 3);
 });
