@@ -1,18 +1,36 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer, text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
+import { pack as openPack, pack } from "tar-stream";
 import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
+import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { ConversationId, localOwner } from "../protocol/ids.ts";
 import { type ArchiveOptions, archive } from "./archive.ts";
+import { archiveFormat, endLineOf, type Listed, lineOf, sha256 } from "./archive-format.ts";
+import { openWork } from "./archive-work.ts";
 import { openBooks } from "./books.ts";
 import { layoutOf } from "./layout.ts";
 import { openPlots } from "./plots.ts";
@@ -123,48 +141,6 @@ test("whoever takes no more of a backup leaves nothing of it behind, wherever th
   }
 });
 
-test("whoever leaves a backup has waited until nobody is at it any more [Q3][P3]", async (t) => {
-  const told: string[] = [];
-  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { take, isClean } = await openYard(t, {}, ({ storage }) => ({
-    storage: {
-      async copyTo(path) {
-        begun.resolve();
-        await gate.promise;
-        const copied = await storage.copyTo(path);
-        told.push("copied");
-        return copied;
-      },
-    },
-  }));
-  const backup = take();
-  let isBegun = false;
-  void begun.promise.then(() => {
-    isBegun = true;
-  });
-  while (!isBegun) {
-    await backup.next();
-    for (let turns = 0; turns < 10; turns += 1) await nextLoop();
-  }
-  const left = backup.return(undefined).then(() => told.push("left"));
-  for (let turns = 0; turns < 10; turns += 1) await nextLoop();
-  gate.resolve();
-  await left;
-  assert.deepEqual(told, ["copied", "left"]);
-  isClean();
-});
-
-test("a mistake of ours while a backup is made is heard by whoever takes it, and leaves nothing behind [Q3][Q2]", async (t) => {
-  const mistake = new RangeError("of ours");
-  const open = () => Promise.reject(mistake);
-  const { take, isClean } = await openYard(t, { "workspace/c/a": "" }, () => ({ plots: { open } }));
-  const all = async () => {
-    for await (const _ of take());
-  };
-  await assert.rejects(all(), mistake);
-  isClean();
-});
-
 test("a workspace that cannot be opened is left out by name, one that has gone is not missed, and the others are taken [Q3][X4]", async (t) => {
   const names = ["workspace/broken/a", "workspace/gone/a", "workspace/here/a", "images/trash/0123abcd"];
   const files = Object.fromEntries(names.map((name) => [name, ""]));
@@ -231,3 +207,204 @@ test("a backup with names that are no text can be put back, also where two of th
   );
   assert.ok(files.length >= 5 && ["\xfe", "\xff", "text"].every((text) => files.includes(text)));
 });
+
+/** Takes entries in, and gives what came out of the packer. */
+function openPacking(t: TestContext) {
+  const staging = folderWith(t, {});
+  const pack = openPack();
+  const state = { isLeft: false };
+  const options = optionsOf(t);
+  const work = openWork(options, { pack, staging, isLeft: () => state.isLeft });
+  const packed = text(pack);
+  return {
+    ...{ staging, pack, work, state },
+    end() {
+      pack.finalize();
+      return packed;
+    },
+    /** The last line of the list. */
+    endLine() {
+      const lines = readFileSync(join(staging, "manifest.jsonl"), "utf8").trim().split("\n");
+      return JSON.parse(lines.at(-1) ?? "").end;
+    },
+  };
+}
+
+function optionsOf(t: TestContext): ArchiveOptions {
+  const layout = layoutOf(folderWith(t, {}));
+  const plots = openPlots({ layout, books: openBooks(), ids: systemIds, images: undefined });
+  return { layout, plots, clock: systemClock, ids: systemIds, storage: openDatabase(t) };
+}
+
+const factsOf = (path: string) => ({ path, mode: 0o600, mtime: 1 });
+
+test("a large file is copied before it is sent, and the copy goes with it; nothing stays open [Q3]", async (t) => {
+  const { work, end, staging, endLine } = openPacking(t);
+  const folder = folderWith(t, {});
+  for (const [name, bytes] of [
+    ["at", 4 * 1024 ** 2],
+    ["over", 4 * 1024 ** 2 + 1],
+  ] as const) {
+    writeFileSync(join(folder, name), Buffer.alloc(bytes, name));
+    await work.addFile(join(folder, name), factsOf(`workspace/c/${name}`));
+    assert.equal(existsSync(join(staging, "file")), false);
+  }
+  await work.finish();
+  const packed = await end();
+  assert.deepEqual([endLine().bytes, endLine().files, endLine().changing], [8 * 1024 ** 2 + 1, 2, []]);
+  assert.ok(packed.includes("at".repeat(1000)) && packed.includes("over".repeat(1000)));
+  const open = openFiles().filter((path) => path.startsWith(folder));
+  assert.deepEqual([readdirSync(staging), open], [["manifest.jsonl"], []]);
+});
+
+test("what the disk did to a backup is told in it by its cause; what nobody can be told, or is a mistake of ours, is thrown [Q3][Q2]", async (t) => {
+  const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: "write" });
+  const told = async (code: string) => {
+    const { work, end } = openPacking(t);
+    await work.giveUp(systemError(code));
+    const packed = await end();
+    assert.ok(packed.includes("failed.json"));
+    return JSON.parse(/\{"code".*\}\}/.exec(packed)?.[0] ?? "{}");
+  };
+  for (const code of ["ENOSPC", "EDQUOT"]) assert.deepEqual(await told(code), { code: "storage_full", params: {} });
+  assert.deepEqual(await told("EIO"), { code: "backup_failed", params: { why: "io" } });
+  const full = systemError("ENOSPC");
+  const mistake = new RangeError("of ours");
+  await assert.rejects(openPacking(t).work.giveUp(mistake), mistake);
+  const left = openPacking(t);
+  left.state.isLeft = true;
+  await assert.rejects(left.work.giveUp(full), full);
+});
+
+test("a backup is what its list says and nothing else: what is missing, changed, twice or behind the list makes it useless [Q3]", async (t) => {
+  const read = reader(t);
+  const [head, one, two] = [entryOf("agentyard-backup.json", headOf(archiveFormat)), fileOf("one"), fileOf("two")];
+  const whole = listOf([head, one, two]);
+  assert.deepEqual(await read([head, one, two, whole]), ["workspace/c/one", "workspace/c/two"]);
+  const broken: Record<string, readonly [entries: readonly Entry[], why: string]> = {
+    "nothing at all": [[], "no_backup"],
+    "no head": [[one, two, whole], "no_backup"],
+    "a head that is none": [[entryOf("agentyard-backup.json", "{}"), whole], "no_backup"],
+    "no list": [[head, one, two], "cut"],
+    "a file less than the list": [[head, one, whole], "changed"],
+    "a file more than the list": [[head, one, two, fileOf("three"), whole], "changed"],
+    "a file with other bytes": [[head, one, fileOf("two", "other"), whole], "changed"],
+    "files in another order": [[head, two, one, whole], "changed"],
+    "a file behind the list": [[head, one, two, whole, fileOf("three")], "changed"],
+    "a second list": [[head, one, two, whole, whole], "changed"],
+    "a list without its end": [
+      [head, one, entryOf("manifest.jsonl", lineOf(head.listed) + lineOf(one.listed))],
+      "changed",
+    ],
+    "more behind the end of the list": [
+      [head, one, entryOf("manifest.jsonl", `${listOf([head, one]).text}{}\n`)],
+      "changed",
+    ],
+    "a name of nobody's": [[head, entryOf("other/a", ""), whole], "unsafe"],
+  };
+  for (const [what, [entries, why]] of Object.entries(broken))
+    assert.deepEqual(await read(entries), failure("backup_broken", { why: why as "cut" }), what);
+});
+
+test("of a backup it is said that it is of a newer version, and why the server gave it up [Q3][P4]", async (t) => {
+  const read = reader(t);
+  const newer = entryOf("agentyard-backup.json", headOf(archiveFormat + 1));
+  assert.deepEqual(await read([newer]), failure("backup_newer", { found: archiveFormat + 1, known: archiveFormat }));
+  const fault = { code: "storage_full", params: {} };
+  const head = entryOf("agentyard-backup.json", headOf(archiveFormat));
+  assert.deepEqual(await read([head, fileOf("one"), entryOf("failed.json", JSON.stringify(fault))]), {
+    ok: false,
+    failure: { fault },
+  });
+});
+
+type Entry = ReturnType<typeof entryOf>;
+
+function entryOf(path: string, text: string) {
+  const hash = sha256().update(text).digest("hex");
+  return { path, text, listed: { path, type: "file", mode: 0o600, mtime: 1, bytes: text.length, hash } as const };
+}
+
+function fileOf(name: string, text = name): Entry {
+  return entryOf(`workspace/c/${name}`, text);
+}
+
+function headOf(format: number): string {
+  return JSON.stringify({ format, agentyard: "0", protocol: "1", at: 1, withKey: false });
+}
+
+function listOf(entries: readonly Entry[]): Entry {
+  const end = { conversations: 0, files: 0, bytes: 0, leftOut: [], leftOutCount: 0, changing: [] };
+  return entryOf("manifest.jsonl", entries.map(({ listed }) => lineOf(listed)).join("") + endLineOf(end));
+}
+
+/** Answers the paths of the files that were taken, or the failure. */
+function reader(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "read-archive-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return async (entries: readonly Entry[]) => {
+    const tar = pack();
+    for (const { path: name, text } of entries)
+      tar.entry({ name, pax: { "AGENTYARD.mtime": "1" }, mode: 0o600, size: text.length }, text);
+    tar.finalize();
+    writeFileSync(join(folder, "b.tar"), await buffer(tar));
+    const taken: string[] = [];
+    const read = await readArchive(join(folder, "b.tar"), { take: async ({ path }) => void taken.push(path) });
+    return read.ok ? taken : read;
+  };
+}
+
+test("what was put back is read once more: the first that is not as it was in the backup is named, whatever it is [Q3]", async (t) => {
+  const spoil: Record<string, (folder: string) => void> = {
+    nothing: () => {},
+    "workspace/c/a": (folder) => writeFileSync(join(folder, "workspace/c/a"), "other"),
+    "workspace/c/b": (folder) => {
+      unlinkSync(join(folder, "workspace/c/b"));
+      mkdirSync(join(folder, "workspace/c/b"));
+    },
+    "workspace/c/empty": (folder) => {
+      rmdirSync(join(folder, "workspace/c/empty"));
+      writeFileSync(join(folder, "workspace/c/empty"), "");
+    },
+    "workspace/c/link": (folder) => {
+      unlinkSync(join(folder, "workspace/c/link"));
+      symlinkSync("elsewhere", join(folder, "workspace/c/link"));
+    },
+  };
+  const base = mkdtempSync(join(tmpdir(), "unpacked-"));
+  t.after(() => rmSync(base, { recursive: true, force: true }));
+  for (const [what, change] of Object.entries(spoil)) {
+    const folder = mkdtempSync(join(base, "data-"));
+    const unpacking = openUnpacking(folder);
+    for (const [listed, text] of entries) {
+      await unpacking.take(listed, pieces(text));
+      await unpacking.list?.(Buffer.from(lineOf(listed)));
+    }
+    change(folder);
+    assert.equal(await unpacking.finish(), what === "nothing" ? undefined : what);
+    unpacking.close();
+    const { mode, mtimeMs } = statSync(join(folder, "workspace/c"));
+    assert.deepEqual([mode & 0o777, mtimeMs], [0o750, 1_000_500], "a folder has its mode and time when all is in it");
+  }
+  assert.deepEqual(
+    openFiles().filter((path) => path.startsWith(base)),
+    [],
+  );
+});
+
+const common = { mode: 0o640, mtime: 2_000_500, bytes: 0 };
+const fileOfUnpackArchive = (path: string, text: string): readonly [Listed, string] => [
+  { ...common, path, type: "file", bytes: text.length, hash: sha256().update(text).digest("hex") },
+  text,
+];
+const entries: readonly (readonly [Listed, string])[] = [
+  [{ ...common, path: "workspace/c", type: "folder", mode: 0o750, mtime: 1_000_500 }, ""],
+  fileOfUnpackArchive("workspace/c/a", "first"),
+  fileOfUnpackArchive("workspace/c/b", "second"),
+  [{ ...common, path: "workspace/c/empty", type: "folder", mode: 0o755 }, ""],
+  [{ ...common, path: "workspace/c/link", type: "link", target: "a" }, ""],
+];
+
+async function* pieces(text: string): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(text);
+}

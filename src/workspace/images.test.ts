@@ -1,32 +1,23 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { closeSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { until } from "../../test/world/events.ts";
+import { folderWith } from "../../test/world/folder.ts";
 import { mountsBelow, withImages } from "../../test/world/images.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { quietLogger, testLimits } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
 import { openBooks } from "./books.ts";
+import { fillImage, type ImageShape, mountImage, runProgram, sizesOf } from "./image-programs.ts";
 import { type Images, openImages } from "./images.ts";
 import { layoutOf } from "./layout.ts";
+import { openPlots } from "./plots.ts";
+
 
 const idleMs = 600_000;
 
@@ -68,34 +59,6 @@ async function textIn(images: Images, name: string): Promise<string | undefined>
 }
 
 test(
-  "an image is made once, with all that is laid out in it, and shown where its folder would be [W1][X4]",
-  withImages(async (t) => {
-    const { start, path, mounted } = openPlace(t);
-    const images = start();
-    const name = "workspace/c";
-    assert.deepEqual([images.has(name), await images.open(name), mounted()], [false, ok(undefined), []]);
-    const made = ["first", "second"].map((text) => images.make(name, saying(text)));
-    assert.deepEqual(await Promise.all(made), [ok(undefined), ok(undefined)]);
-    assert.deepEqual([images.has(name), mounted(), readdirSync(path("staging"))], [true, [], []]);
-    const opened = await Promise.all([images.open(name), images.open(name)]);
-    const folders = { files: path("mounted", name, "files"), staging: path("mounted", name, "staging") };
-    const both = ok({ ...folders, disk: path("images/workspace") });
-    assert.deepEqual(opened, [both, both]);
-    assert.deepEqual(mounted(), ["mounted/workspace/c", "workspace/c"]);
-    assert.deepEqual([await textIn(images, name), readFileSync(path(name, "a"), "utf8")], ["first", "first"]);
-    const modeOf = (place: string) => statSync(place).mode & 0o777;
-    assert.deepEqual(
-      [folders.files, folders.staging, path("mounted"), path("workspace"), path("images")].map(modeOf),
-      [0o755, 0o700, 0o700, 0o700, 0o700],
-    );
-    assert.equal(modeOf(path("images", name)), 0o600);
-    assert.deepEqual(await images.make("trash/00000001", saying("old")), ok(undefined));
-    assert.equal(await textIn(images, "trash/00000001"), "old");
-    assert.equal(existsSync(path("trash")), false, "what lies in the trash is shown nowhere");
-  }),
-);
-
-test(
   "an image that cannot be made leaves nothing behind, and one that is none is told without host paths [X4][Q1][Q2]",
   withImages(async (t) => {
     const { start, path, mounted, logged, data } = openPlace(t);
@@ -117,17 +80,6 @@ test(
     assert.equal(logged[0]?.includes(data), false);
     assert.deepEqual(await images.remove(name), ok(undefined));
     assert.deepEqual([images.has(name), readdirSync(path("workspace"))], [false, []]);
-  }),
-);
-
-test(
-  "on a full disk an image is not made, and that is the reason [X4][W7]",
-  withImages(async (t) => {
-    const { start, data, path, mountDisk } = openPlace(t);
-    mountDisk(data);
-    const images = start();
-    assert.deepEqual(await images.make("workspace/c", saying("")), failed("full"));
-    assert.deepEqual([images.has("workspace/c"), readdirSync(path("staging"))], [false, []]);
   }),
 );
 
@@ -165,25 +117,6 @@ test(
     await later;
     assert.deepEqual([...told.slice(0, 3), ...told.slice(3).sort()], [false, true, "noted", "made anew", "there"]);
     assert.deepEqual([await textIn(images, trash), await textIn(images, b)], [a, b]);
-  }),
-);
-
-test(
-  "an image is removed with what is open in it, and whoever still holds it holds nothing [S6][X4]",
-  withImages(async (t) => {
-    const { start, path, mounted } = openPlace(t);
-    const images = start();
-    const name = "workspace/c";
-    await images.make(name, saying("secret"));
-    await images.open(name);
-    const held = [path("images", name), path("mounted", name, "files/a")].map((place) => openSync(place, "r"));
-    t.after(() => {
-      for (const fd of held) closeSync(fd);
-    });
-    assert.deepEqual(await images.remove(name), ok(undefined));
-    assert.deepEqual([images.has(name), mounted(), fstatSync(held[0] ?? -1).size], [false, [], 0]);
-    assert.deepEqual([existsSync(path("mounted", name)), existsSync(path(name))], [false, false]);
-    assert.deepEqual(await images.remove(name), ok(undefined), "nothing is fine too");
   }),
 );
 
@@ -262,23 +195,154 @@ test(
   }),
 );
 
+const mebibyte = 1024 ** 2;
+
+/** Large disks as well, in `npm run torture`. */
+const isLong = process.env.AGENTYARD_LARGE_IMAGES === "1";
+
+/** What files can have on the disk that an image of this shape is. */
+async function roomOf(t: TestContext, shape: ImageShape) {
+  const base = mkdtempSync(join(tmpdir(), "shape-"));
+  const [image, from, mounted] = [join(base, "image"), join(base, "from"), join(base, "mounted")];
+  t.after(async () => {
+    await runProgram("umount", ["-l", mounted]);
+    rmSync(base, { recursive: true, force: true });
+  });
+  for (const folder of [from, mounted]) mkdirSync(folder);
+  // As many as lie in that of a conversation from the beginning.
+  for (const name of ["files", "staging", "1", "2", "3", "4", "5"]) mkdirSync(join(from, name));
+  const sizes = sizesOf(shape);
+  writeFileSync(image, "");
+  truncateSync(image, sizes.bytes);
+  assert.deepEqual(await fillImage(image, from, sizes), ok(undefined));
+  assert.deepEqual(await mountImage(image, mounted), ok(undefined));
+  assert.match(mountsBelow(base, "options").join(), /^rw,nosuid,nodev,/);
+  const { bavail, bsize, ffree } = statfsSync(mounted);
+  return { bytes: bavail * bsize, files: ffree };
+}
+
 test(
-  "what a killed process left mounted is taken away before anything is used, and nothing of others is [W4][X4]",
+  "on a disk of its own a workspace has nearly all that it may have, of bytes and of files, and never more [X4][W11]",
   withImages(async (t) => {
-    const { start, path, logged, mountDisk } = openPlace(t, "my data\\1");
-    const name = "workspaces/task";
-    const before = start();
-    await before.make(name, saying("kept"));
-    await before.close();
-    for (const place of ["mounted/workspaces/task", name, "others"]) mkdirSync(path(place), { recursive: true });
-    execFileSync("mount", ["-o", "loop", path("images", name), path("mounted", name)]);
-    execFileSync("mount", ["--bind", path("mounted", name, "files"), path(name)]);
-    mountDisk(path("others"));
-    const images = start();
-    assert.equal(await textIn(images, name), "kept");
-    assert.deepEqual(logged, ['{count} mounts of an earlier process were taken away {"count":2}']);
-    assert.equal(statSync(path("others")).dev === statSync(path(".")).dev, false);
-    await images.close();
-    assert.deepEqual(readdirSync(path("workspaces")), []);
+    const shapes = [
+      { bytesMax: 16 * mebibyte, filesMax: 200 },
+      ...(isLong ? [255, 256, 2048].map((size) => ({ bytesMax: size * mebibyte, filesMax: 20_000 })) : []),
+    ];
+    for (const shape of shapes) {
+      const { bytes, files } = await roomOf(t, shape);
+      const [ofBytes, ofFiles] = [bytes / shape.bytesMax, files / shape.filesMax];
+      assert.ok(ofBytes > 0.985 && ofBytes <= 1, `${ofBytes} of ${JSON.stringify(shape)}`);
+      assert.ok(ofFiles > 0.94 && ofFiles <= 1, `${ofFiles} of ${JSON.stringify(shape)}`);
+    }
+    const least = await roomOf(t, { bytesMax: 0, filesMax: 0 });
+    assert.ok(least.bytes > 3.5 * mebibyte && least.bytes <= 4 * mebibyte, `${least.bytes}`);
+    assert.ok(least.files > 0, "it can be used at all");
   }),
+);
+
+test("a disk is never larger than a file can be, nor has it more files than its groups can have [X4]", () => {
+  const { bytes, inodes, journalBytes } = sizesOf({ bytesMax: 2 ** 50, filesMax: 2 ** 20 });
+  assert.ok(bytes < 9 * 1024 ** 4 && bytes > 8 * 1024 ** 4, `${bytes}`);
+  assert.deepEqual([bytes % 4096, journalBytes, inodes < 2 ** 20], [0, 16 * mebibyte, true]);
+  const crowded = sizesOf({ bytesMax: 4 * mebibyte, filesMax: 10 ** 7 });
+  assert.equal(crowded.inodes % 32_768, 0, "32768 in each group");
+  assert.ok(crowded.inodes <= 10 ** 7);
+});
+
+const isRoot = process.geteuid?.() === 0;
+
+/** What is said of a machine: this one, made poorer by the words before the command. */
+function probe(t: TestContext, { under = [], folder, first = "" }: Machine = {}): unknown {
+  const place = mkdtempSync(join(tmpdir(), "probe-"));
+  t.after(() => rmSync(place, { recursive: true, force: true }));
+  const module = join(import.meta.dirname, "image-probe.ts");
+  const text = `const { probeImages } = await import(${JSON.stringify(module)}); ${first}
+const found = await probeImages(${JSON.stringify(folder ?? place)});
+process.stdout.write(JSON.stringify(found.ok ? "ok" : [found.failure.code, found.failure.params]));`;
+  const [program = "", ...args] = [...under, process.execPath, "--input-type=module", "--eval", text];
+  const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8", cwd: place });
+  assert.deepEqual(readdirSync(place), [], "nothing of it stays");
+  assert.notEqual(stdout, "", stderr);
+  return JSON.parse(stdout);
+}
+
+type Machine = { readonly under?: readonly string[]; readonly folder?: string; readonly first?: string };
+
+test("only root makes images, and whoever is not hears that [X3][P4]", (t) => {
+  const found = probe(t, { first: "if (process.geteuid() === 0) process.seteuid(65534);" });
+  assert.deepEqual(found, ["images_unusable", { why: "no_root", said: "" }]);
+});
+
+test("where a program, the disk or the right to mount is missing, that is said, and not another thing [X3][P4]", (t) => {
+  // In a container without that right nothing can be hidden, either.
+  if (!isRoot || spawnSync("unshare", ["--mount", "true"]).status !== 0)
+    return t.skip("needs root with the right to mount");
+  const hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /usr/sbin && exec "$@"', "sh"];
+  assert.deepEqual(probe(t, { under: hidden }), ["images_unusable", { why: "no_programs", said: "mkfs.ext4" }]);
+  assert.deepEqual(probe(t, { folder: "/proc/none" }), ["images_unusable", { why: "no_disk", said: "io" }]);
+  const unable = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", "--"];
+  const [code, params] = [probe(t, { under: unable })].flat();
+  assert.deepEqual([code, Object(params).why], ["images_unusable", "no_loop"]);
+  assert.match(Object(params).said, /^mount: /);
+});
+
+const needsRoot = { skip: process.geteuid?.() === 0 ? false : "needs root to mount a small disk" };
+
+function openGround(t: TestContext, files: Record<string, string>) {
+  const base = folderWith(t, files);
+  const layout = layoutOf(base);
+  const plots = openPlots({ layout, books: openBooks(), ids: systemIds, images: undefined });
+  const path = (...names: string[]) => join(base, ...names);
+  return { plots, staging: layout.stagingFolder, path };
+}
+
+/** A folder on a disk other than this one is on. */
+function folderElsewhere(t: TestContext, folder: string): string {
+  const { dev } = statSync(folder);
+  const place = ["/dev/shm", "/var/tmp", "/tmp"].find((each) => existsSync(each) && statSync(each).dev !== dev);
+  const made = mkdtempSync(join(place ?? assert.fail("there is one disk only"), "plots-"));
+  t.after(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+const plotAt = (folder: string, stagingFolder: string) => ({ folder, stagingFolder, isImage: false });
+
+test("what is to lie beside files of another disk is copied there with modes and links, and stays where it is [W10][X4]", async (t) => {
+  const files = { "workspace/c/a": "text", "workspace/c/d/b": "", "workspace/e/": "" };
+  const { plots, path, staging } = openGround(t, files);
+  symlinkSync("/nowhere", path("workspace/c/link"));
+  execFileSync("chmod", ["640", path("workspace/c/a")]);
+  const from = plotAt(path("workspace/c"), staging);
+  assert.deepEqual(await plots.beside(from, plotAt(path("workspace/e"), staging)), ok(from.folder), "it is there");
+  const other = folderElsewhere(t, path("."));
+  for (const name of ["files", "staging"]) mkdirSync(join(other, name));
+  const near = await plots.beside(from, plotAt(join(other, "files"), join(other, "staging")));
+  assert.ok(near.ok);
+  assert.match(near.value.slice(other.length), /^\/staging\/made-[0-9a-f]{24}$/);
+  assert.deepEqual(readdirSync(near.value, { recursive: true }).sort(), ["a", "d", "d/b", "link"]);
+  assert.deepEqual(
+    [lstatSync(join(near.value, "a")).mode & 0o777, readlinkSync(join(near.value, "link"))],
+    [0o640, "/nowhere"],
+  );
+  assert.equal(readFileSync(path("workspace/c/a"), "utf8"), "text");
+  const nowhere = plotAt(join(other, "files"), join(other, "staging", "none", "at-all"));
+  assert.deepEqual(await plots.beside(from, nowhere), failed("io"));
+});
+
+test(
+  "where there is no room for a copy that is said, and what was copied goes again [W10][W7]",
+  needsRoot,
+  async (t) => {
+    const { plots, path, staging } = openGround(t, { "workspace/c/a": "x", "workspace/c/b": "y".repeat(100_000) });
+    const small = mkdtempSync(join(tmpdir(), "small-"));
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", small]);
+    t.after(() => {
+      execFileSync("umount", ["-l", small]);
+      rmSync(small, { recursive: true, force: true });
+    });
+    for (const name of ["files", "staging"]) mkdirSync(join(small, name));
+    const to = plotAt(join(small, "files"), join(small, "staging"));
+    assert.deepEqual(await plots.beside(plotAt(path("workspace/c"), staging), to), failed("full"));
+    assert.deepEqual(readdirSync(join(small, "staging")), []);
+  },
 );

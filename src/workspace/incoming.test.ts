@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
-import { localOwner, OwnerId } from "../protocol/ids.ts";
+import { localOwner } from "../protocol/ids.ts";
 import { BrokenOff } from "./faults.ts";
 import { openIncoming } from "./incoming.ts";
 
@@ -19,40 +18,6 @@ const nothing = () => {};
 const ended = async () => {};
 const levels = { error: nothing, warn: nothing, info: nothing, debug: nothing };
 const logger: Logger = { path: undefined, ...levels, flush: ended, close: ended };
-
-test("whoever asks for an upload just when it finds its place is not told that there is none [S3]", async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "incoming-"));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  const folder = join(dataDir, "incoming");
-  let meanwhile = nothing;
-  // The time is asked for when the note has been read, and what has come has not been looked at.
-  const now = () => {
-    meanwhile();
-    return systemClock.now();
-  };
-  const incoming = openIncoming({ dataDir, clock: { ...systemClock, now }, ids: systemIds, logger });
-  const wanted = { owner: localOwner, name: "a.txt", conversationId: "c", folder: "uploads", bytes: 4 };
-  const made = await incoming.create(wanted);
-  assert.ok(made.ok);
-  const { id } = made.value;
-  assert.ok((await incoming.append(id, 0, pieces("text"))).ok);
-  cpSync(folder, join(dataDir, "before"), { recursive: true });
-  const done = { path: "uploads/a.txt", type: "text" };
-  assert.deepEqual(await incoming.finish(id, done), ok(undefined));
-  cpSync(folder, join(dataDir, "after"), { recursive: true });
-
-  cpSync(join(dataDir, "before"), folder, { recursive: true });
-  const before = await incoming.find(id);
-  assert.ok(before.ok);
-  assert.equal(before.value?.done, undefined);
-  meanwhile = () => {
-    rmSync(folder, { recursive: true });
-    cpSync(join(dataDir, "after"), folder, { recursive: true });
-  };
-  const found = await incoming.find(id);
-  assert.ok(found.ok);
-  assert.deepEqual([found.value?.offset, found.value?.done], [4, done]);
-});
 
 test("parts are taken one after the other up to the length that was announced, and what has come when one breaks off stays [S3][F4]", async (t) => {
   const { incoming, create, stateOf, dataDir } = openPlace(t);
@@ -109,27 +74,6 @@ test("of many uploads that one user begins in the same moment there are no more 
   );
 });
 
-test("what became of an upload is not asked of one that was given up, and its owner may begin another [S3]", async (t) => {
-  const { incoming, create, everything } = openPlace(t);
-  const ids: string[] = [];
-  for (let count = 0; count < 20; count += 1) ids.push(await create());
-  assert.deepEqual(await incoming.create(wanted), failure("uploads_too_many", { limit: 20 }));
-  assert.ok((await incoming.create({ ...wanted, owner: OwnerId.parse("bob") })).ok, "of somebody else");
-  const [first = "", second = ""] = ids;
-  assert.deepEqual([await incoming.remove(first), await incoming.remove(first)], [true, false]);
-  assert.deepEqual(
-    everything().filter((name) => name.startsWith(first)),
-    [],
-  );
-  assert.deepEqual(await incoming.finish(first, { path: "uploads/a.txt", type: "text" }), ok(undefined));
-  const gone = await incoming.find(first);
-  assert.equal(gone.ok && gone.value, undefined);
-  await create();
-  assert.equal(codeOf(await incoming.create(wanted)), "uploads_too_many");
-  await incoming.finish(second, { path: "uploads/a.txt", type: "text" });
-  await create();
-});
-
 test("what belongs to no upload goes at once; where several servers have the folder, when nobody can be about to write it [S3][Q3]", async (t) => {
   for (const isShared of [false, true]) {
     const { incoming, create, clock, dataDir, everything } = openPlace(t, isShared);
@@ -181,21 +125,6 @@ test("of an upload that has found its place only what became of it is kept, and 
   );
   const first = await incoming.find(ids[1] ?? "");
   assert.deepEqual(first.ok && [first.value?.offset, first.value?.bytes, first.value?.createdAt], [6, 6, 2]);
-});
-
-test("an upload tells all that was said of it when it was begun, and one that is begun again begins with what has come [S3]", async (t) => {
-  const { incoming } = openPlace(t);
-  const more = { ...wanted, name: "报告.txt", folder: "uploads/2026", sha256: sha("123456"), conversationId: "c7" };
-  const id = "a".repeat(32);
-  const made = await incoming.create({ ...more, id });
-  assert.ok(made.ok);
-  await incoming.append(made.value.id, 0, pieces("12"));
-  const found = await incoming.find(made.value.id);
-  assert.ok(found.ok && found.value !== undefined);
-  const { chunks: _chunks, hash: _hash, ...told } = found.value;
-  assert.deepEqual(told, { ...more, id: `tus-${id}`, createdAt: 0, offset: 2, expiresAt: dayMs });
-  const again = await incoming.create({ ...more, name: "another", id });
-  assert.deepEqual(again.ok && [again.value.name, again.value.offset], ["报告.txt", 2]);
 });
 
 const dayMs = 24 * 3_600_000;

@@ -1,14 +1,24 @@
 import assert from "node:assert/strict";
 import { hash as digest } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../test/world/manual-clock.ts";
-import { quietLogger, testLimits } from "../../test/world/workspace.ts";
+import { openFiles } from "../../test/world/open-files.ts";
+import { quietLogger, testLimits, testWorkspace } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
+import { ok } from "../base/result.ts";
+import { makeFailure } from "../protocol/failure.ts";
+import { boundedMap } from "./bounded-map.ts";
+import { copyFiles } from "./copy.ts";
+import { Refused } from "./faults.ts";
 import { type Keeping, openKept } from "./kept.ts";
+import { openLocks } from "./locks.ts";
+import { noWorkspace } from "./none.ts";
+import { type Usage, withRoom } from "./usage.ts";
 
 // Ten bytes each: there is room for three.
 const [oldest, older, newer, newest, next] = ["oldest----", "older-----", "newer-----", "newest----", "next------"];
@@ -51,17 +61,6 @@ test("contents that are needed are not given up for others: what finds no room t
   }
 });
 
-test("a content that a walk has use for is given up after those that nobody asked for since [W12]", async (t) => {
-  const place = openPlace(t);
-  for (const text of [oldest, older, newer]) assert.equal(await place.keep(text), undefined);
-  const { use } = await place.kept().now();
-  assert.deepEqual([use(shaOf(oldest)), use(shaOf(next))], [true, false]);
-  assert.equal(await place.keep(newest), undefined);
-  assert.deepEqual(await place.there(oldest, older, newer, newest), [true, false, true, true]);
-  rmSync(join(place.contents, shaOf(oldest)));
-  assert.equal(use(shaOf(oldest)), false, "somebody has tidied it away");
-});
-
 test("a content at the limit of one file is kept, one byte more is too large, and what does not fit at all has no room [W12]", async (t) => {
   const place = openPlace(t, { keptFileBytesMax: 30 });
   for (const keep of [place.keep, place.keepNow]) {
@@ -86,19 +85,6 @@ test("what was written to while it was kept, and what was spoilt since, is never
   assert.deepEqual(await place.there(newer), [false]);
 });
 
-test("the same call is found again by its key and its file, with what was lost, and no other is taken for it [W12][L2]", async (t) => {
-  const place = openPlace(t);
-  const before = { bytes: 3, mode: 0o600, hash: shaOf("old") };
-  const after = { bytes: 4, mode: 0o644, hash: shaOf("new!") };
-  const change = { path: "outputs/a", before, after, lost: "quota" } as const;
-  await place.kept().note("call", change);
-  await place.kept().note("other call", { path: "outputs/b", before: undefined, after: undefined, lost: undefined });
-  place.restart();
-  assert.deepEqual(await place.kept().noted("call", "outputs/a"), change);
-  assert.equal(await place.kept().noted("call", "outputs/b"), undefined);
-  assert.equal(await place.kept().noted("other call", "outputs/a"), undefined);
-});
-
 test("what several keep in the first moment of a process is counted together: there is never more than there is room for [W12]", async (t) => {
   const place = openPlace(t);
   const kept = await Promise.all([oldest, older, newer].map((text) => place.keep(text)));
@@ -106,42 +92,6 @@ test("what several keep in the first moment of a process is counted together: th
   assert.equal(await place.keep(newest), undefined);
   assert.equal(readdirSync(place.contents).length, 3);
   assert.deepEqual(await place.there(newest), [true]);
-});
-
-test("a content that finds no place leaves nothing of itself behind, takes no room, and is told as lost [W12][Q2]", async (t) => {
-  const place = openPlace(t);
-  const now = await place.kept().now();
-  const isNeeded = () => false;
-  assert.equal(now.keep(Buffer.from(oldest), shaOf(oldest), { isNeeded }), undefined);
-  mkdirSync(join(place.contents, shaOf(newer), "in the way"), { recursive: true });
-  for (let times = 0; times < 4; times += 1)
-    assert.equal(now.keep(Buffer.from(newer), shaOf(newer), { isNeeded }), "quota");
-  assert.deepEqual(readdirSync(place.contents).sort(), [shaOf(oldest), shaOf(newer)].sort());
-  assert.equal(now.use(shaOf(newer)), false);
-  for (const text of [newest, next]) assert.equal(now.keep(Buffer.from(text), shaOf(text), { isNeeded }), undefined);
-  assert.deepEqual(await place.there(oldest, newest, next), [true, true, true], "there is room for three");
-  assert.deepEqual(place.logged, [
-    'earlier contents of files are not kept for undo: the disk does not take them {"code":"EISDIR"}',
-  ]);
-});
-
-test("a content that could not be copied to its place takes up no room under another name [W12][Q2]", async (t) => {
-  const place = openPlace(t);
-  assert.equal(await place.keep(oldest), undefined);
-  mkdirSync(join(place.contents, shaOf(newer), "in the way"), { recursive: true });
-  await assert.rejects(place.keep(newer), { code: "EISDIR" });
-  assert.deepEqual(readdirSync(place.contents).sort(), [shaOf(oldest), shaOf(newer)].sort());
-});
-
-test("a note or a content of one file is no business of another workspace, and a note is whole or none [W12][L2]", async (t) => {
-  const place = openPlace(t);
-  assert.equal(await place.kept().noted("call", "outputs/a"), undefined);
-  const change = { path: "outputs/a", before: undefined, after: undefined, lost: "too_large" } as const;
-  await place.kept().note("call", change);
-  assert.deepEqual(await place.kept().noted("call", "outputs/a"), change);
-  const notes = join(place.contents, "..", "notes");
-  assert.deepEqual([readdirSync(notes).length, statSync(notes).mode & 0o777], [1, 0o700]);
-  await assert.rejects(place.kept().find("../notes/x"));
 });
 
 /** Room for 30 bytes, on the real disk. */
@@ -177,3 +127,134 @@ function openPlace(t: TestContext, limits: { readonly keptFileBytesMax?: number 
       Promise.all(texts.map(async (text) => (await kept().find(shaOf(text))) !== undefined)),
   };
 }
+
+/** A workspace of 100 bytes and 10 files at the most, in which others write as well. */
+function room(there: { bytes: number; files: number }) {
+  const clock = manualClock();
+  const known = new Map<string, Usage>();
+  let counts = 0;
+  const count = async () => {
+    counts += 1;
+    return { ...there };
+  };
+  const limits = { ...testLimits, bytesMax: 100, filesMax: 10 };
+  const budget = { path: "outputs/a", limits, clock, count, known, locks: openLocks(), folder: "w" };
+  return {
+    ...{ clock, there, counts: () => counts },
+    /** What is used by now, as it is known. */
+    used: () => [known.get("w")?.bytes, known.get("w")?.files],
+    change: (bytes: number, files = 0, work: () => Promise<void> = async () => {}) =>
+      withRoom(budget, { bytes, files }, work),
+  };
+}
+
+function refusedFor(what: "bytes" | "files", limit: number) {
+  const params = { path: "outputs/a", what, limit, setting: `workspace.${what}_max` };
+  return (error: unknown) => {
+    assert.ok(error instanceof Refused);
+    assert.deepEqual([error.reason.code, error.reason.params], ["quota_exceeded", params]);
+    return true;
+  };
+}
+
+test("what a workspace holds is counted once a minute, our own changes in between are known, and near a limit it is counted anew [W11]", async () => {
+  const { clock, change, counts, used, there } = room({ bytes: 10, files: 1 });
+  await change(20, 1);
+  clock.move(59_999);
+  await change(45, 1);
+  assert.deepEqual([counts(), used()], [1, [75, 3]], "three quarters are not near yet");
+  there.bytes = 30;
+  await change(1);
+  assert.deepEqual([counts(), used()], [2, [31, 1]], "one byte more is: others have made room");
+  clock.move(59_999);
+  await change(1);
+  clock.move(1);
+  await change(-1);
+  assert.deepEqual([counts(), used()], [3, [29, 1]]);
+});
+
+test("a limit holds to the byte and to the file, is named where it is over, and never keeps anybody from making room [W11][W7]", async () => {
+  const { change, there, used } = room({ bytes: 90, files: 8 });
+  await change(10);
+  await assert.rejects(change(11), refusedFor("bytes", 100));
+  await change(0, 2);
+  await assert.rejects(change(0, 3), refusedFor("files", 10));
+  Object.assign(there, { bytes: 500, files: 50 });
+  await assert.rejects(change(1), refusedFor("bytes", 100));
+  await change(-5);
+  await change(0, -1);
+  await assert.rejects(change(-5, 1), refusedFor("files", 10));
+  assert.deepEqual(used(), [500, 50], "a refusal sets nothing aside");
+});
+
+test("nobody counts while a change is half done, and what is set aside meanwhile is not forgotten [W11]", async () => {
+  const { change, counts, clock, there, used } = room({ bytes: 0, files: 0 });
+  const { promise: half, resolve: end } = Promise.withResolvers<void>();
+  const first = change(10, 1, () => half);
+  while (counts() === 0) await new Promise(setImmediate);
+  clock.move(60_000);
+  const second = change(20, 1);
+  for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
+  assert.equal(counts(), 1, "the second waits for the first");
+  there.bytes = 10;
+  end();
+  await Promise.all([first, second]);
+  assert.deepEqual([counts(), used()], [2, [30, 1]]);
+});
+
+test("who writes a file when one writer is done and the next is at it comes after both; writers of other files do not wait [W11]", async () => {
+  const locks = openLocks();
+  const told: string[] = [];
+  const write = (file: string, writer: string, until?: Promise<void>) =>
+    locks(file, async () => {
+      told.push(`${writer} begins`);
+      await until;
+      told.push(`${writer} ends`);
+    });
+  const room = Promise.withResolvers<void>();
+  const first = locks("a", () => Promise.reject(new Error("the disk is full")));
+  const second = write("a", "second", room.promise);
+  await assert.rejects(first, { message: "the disk is full" });
+  await nextLoop(); // All that the end of the first brings with it has happened.
+  const third = write("a", "third");
+  await write("b", "other");
+  room.resolve();
+  await Promise.all([second, third]);
+  assert.deepEqual(told, [
+    ...["second begins", "other begins", "other ends"],
+    ...["second ends", "third begins", "third ends"],
+  ]);
+});
+
+test("a memory that is full forgets what was not asked for the longest [W3]", () => {
+  const map = boundedMap<number>(100);
+  map.set("kept", 1);
+  map.set("forgotten", 2);
+  for (let index = 0; index < 1_000; index += 1) {
+    map.set(`other ${index}`, index);
+    if (index % 40 === 0) assert.equal(map.get("kept"), 1);
+  }
+  assert.equal(map.get("forgotten"), undefined);
+  const remembered = Array.from({ length: 1_000 }, (_, index) => map.get(`other ${index}`)).filter(Number.isInteger);
+  assert.ok(remembered.length <= 100 && remembered.at(-1) === 999);
+  map.set("kept", 3);
+  assert.equal(map.get("kept"), 3, "the newest value counts");
+});
+
+test("where there is no room for all drafts some stay behind; results are never left out in silence [L9][W11]", async (t) => {
+  const { workspace: from, folder } = await testWorkspace(t);
+  for (const name of ["outputs/a", "outputs/b", "temp/c", "temp/d"]) await from.write(name, "12345");
+  const narrow = await testWorkspace(t, { limits: { bytesMax: 15 } });
+  assert.deepEqual(await copyFiles(from, narrow.workspace), ok({ files: 3, leftOut: [] }));
+  assert.deepEqual(readdirSync(join(narrow.folder, "outputs")).sort(), ["a", "b"]);
+  const tiny = await testWorkspace(t, { limits: { bytesMax: 4 } });
+  const refused = await copyFiles(from, tiny.workspace);
+  assert.deepEqual(refused.ok ? undefined : refused.failure.code, "quota_exceeded");
+  const nowhere = noWorkspace("gone", makeFailure("workspace_not_assigned", { agent: "gone" }));
+  assert.equal((await copyFiles(from, nowhere)).ok, false);
+  assert.deepEqual(
+    openFiles().filter((path) => path.startsWith(folder)),
+    [],
+    "what was not copied is not left open",
+  );
+});

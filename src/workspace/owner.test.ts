@@ -58,21 +58,6 @@ test("in a container with users of its own, files are given only to one that it 
 });
 
 test(
-  "only root gives files to others; for anybody else there is nobody to give them to, and nothing to take back [X3]",
-  needsRoot,
-  (t) => {
-    const folder = folderWith(t, {});
-    process.seteuid?.(65_534);
-    try {
-      assert.equal(guestUid("/data", 1), undefined);
-      ungive(join(folder, "not looked at"));
-    } finally {
-      process.seteuid?.(0);
-    }
-  },
-);
-
-test(
   "all below the folders that programs may write is given to their user, what is others' too is not, and that is known [X3][W5]",
   needsRoot,
   async (t) => {

@@ -1,5 +1,24 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import fc from "fast-check";
+import { openDatabase } from "../../test/world/database.ts";
+import { folderWith } from "../../test/world/folder.ts";
+import { openFiles } from "../../test/world/open-files.ts";
+import { quietLogger, testWorkspace } from "../../test/world/workspace.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemIds } from "../base/ids.ts";
+import { ok } from "../base/result.ts";
+import { failure, makeFailure } from "../protocol/failure.ts";
+import { ConversationId, OwnerId } from "../protocol/ids.ts";
+import type { WorkspaceRow } from "../storage/storage.ts";
+import { openBooks } from "./books.ts";
+import { failureOf, type Operation } from "./faults.ts";
+import { asFileFailure, openPlaces } from "./folders.ts";
+import { conversationFolder, keptFolder, layoutOf, taskFolder, trashFolder } from "./layout.ts";
+import { isLaidOutFor, layOut, removeLaidOut } from "./metadata.ts";
 import { isTooDeep, parsePath, parseWritable, shownPath } from "./path.ts";
 
 test("a path is taken up to 64 names, 255 bytes a name and 4096 bytes in all, and refused with the reason beyond [W5]", () => {
@@ -64,3 +83,252 @@ function refusalOf(path: string): string {
   if (parsed.ok) return "taken";
   return "why" in parsed.failure.params ? parsed.failure.params.why : parsed.failure.code;
 }
+
+const { hostPath } = layoutOf("/data");
+
+test("no other name leads to a folder, however it is written [W5]", () => {
+  const names = ["", ".", "..", "a..b", "../a", "a/b", "/a", ".a", "-a", "a b", "a\n", "a\0", "ａ", "x".repeat(65)];
+  const trash = ["", "..", "0123abc", "0123abcde", "0123ABCD", "0123abcd/uploads", "xyzxyzxy"];
+  const others = [
+    "",
+    ".",
+    "workspace",
+    "workspace/",
+    "kept",
+    "kept/trash/0123abcd",
+    "sessions.db",
+    "logs/a",
+    "kept/kept/workspace/a",
+  ];
+  const folders = [
+    ...names.flatMap((name) => [conversationFolder(name), taskFolder(name), keptFolder(conversationFolder(name))]),
+    ...trash.map(trashFolder),
+    ...others,
+  ];
+  assert.deepEqual(
+    folders.filter((folder) => hostPath(folder) !== undefined),
+    [],
+  );
+});
+
+test("whatever stands in a row, its path is one of ours or none [W5]", () => {
+  const pieces = fc.constantFrom(
+    "workspace",
+    "workspaces",
+    "kept",
+    "trash",
+    "/",
+    "..",
+    ".",
+    "a",
+    "0123abcd",
+    "\n",
+    "\0",
+    "\\",
+  );
+  const written = fc.oneof(
+    fc.string(),
+    fc.array(pieces, { maxLength: 8 }).map((list) => list.join("")),
+  );
+  const bases = ["/data/workspace", "/data/workspaces", "/data/kept/workspace", "/data/kept/workspaces", "/data/trash"];
+  fc.assert(
+    fc.property(written, (folder) => {
+      const path = hostPath(folder);
+      assert.ok(path === undefined || (bases.includes(dirname(path)) && path === `/data/${folder}`));
+    }),
+  );
+});
+
+/** As Node throws what the system said. */
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: no`), { code, syscall: "open" });
+}
+
+function told(code: string, operation: Operation): string {
+  const { code: failed, params } = failureOf(systemError(code), operation, "a.txt");
+  return "why" in params ? `${failed} ${params.why}` : failed;
+}
+
+test("what the system says to a file becomes a failure with its cause, for reading and for writing [W7][P4]", () => {
+  const causes = {
+    ENOSPC: "full",
+    EDQUOT: "full",
+    EFBIG: "full",
+    EROFS: "read_only",
+    EMFILE: "too_many_open",
+    ENFILE: "too_many_open",
+    ESTALE: "changed",
+    EIO: "io",
+  };
+  for (const [code, why] of Object.entries(causes)) {
+    assert.equal(told(code, "read"), `read_failed ${why}`);
+    assert.equal(told(code, "write"), `write_failed ${why}`);
+  }
+  const others = {
+    ENOENT: "file_not_found",
+    ENOTDIR: "not_a_folder",
+    EISDIR: "not_a_file",
+    ENOTEMPTY: "not_a_file",
+    EEXIST: "not_a_file",
+    ELOOP: "permission_denied link",
+    ENXIO: "permission_denied special",
+    ENODEV: "permission_denied special",
+    EACCES: "permission_denied system",
+    EPERM: "permission_denied system",
+    EXDEV: "permission_denied elsewhere",
+    ENAMETOOLONG: "path_invalid too_long",
+  };
+  for (const [code, failure] of Object.entries(others))
+    assert.deepEqual([told(code, "read"), told(code, "write")], [failure, failure]);
+});
+
+test("whoever asks for a file that is not there is told of three at the most that were probably meant, the same name first [W7][F2]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const near = async (path: string) => {
+    const { failure } = (await workspace.read(path)) as { failure?: { code: string; params: { near?: string } } };
+    return [failure?.code, failure?.params.near];
+  };
+  for (const path of ["outputs/reports/sales.csv", "uploads/sales.csv", "temp/.hidden/sales.csv", "outputs/sale.csv"])
+    await workspace.write(path, "a");
+  const [code, told = ""] = await near("temp/sales.csv");
+  assert.deepEqual(
+    [code, told.split(", ").slice(0, 2).sort(), told.includes(".hidden")],
+    ["file_not_found", ["outputs/reports/sales.csv", "uploads/sales.csv"], false],
+  );
+  assert.deepEqual(await near("outputs/sales.csv"), await near("outputs/./sales.csv"));
+  for (const folder of ["b", "c", "d"]) await workspace.write(`outputs/${folder}/sales.csv`, "a");
+  assert.equal((await near("temp/sales.csv"))[1]?.split(", ").length, 3);
+  assert.deepEqual(await near("temp/unlike-all-of-them"), ["file_not_found", ""]);
+});
+
+const row: WorkspaceRow = {
+  kind: "conversation",
+  ...{ folder: "workspace/c", id: "c", number: 1, owner: OwnerId.parse("alice"), createdAt: 5 },
+  ...{ madeAt: undefined, usedAt: 5, cleanedAt: undefined, ordinal: 1 },
+};
+
+function laidOut(t: TestContext): string {
+  const folder = join(folderWith(t, {}), "c");
+  mkdirSync(folder);
+  layOut(folder, row);
+  return folder;
+}
+
+test("a folder is ours only by a small plain file that says so; whatever else stands in its place holds nobody up [W10][Q1]", (t) => {
+  const folder = laidOut(t);
+  const place = join(folder, ".metadata.json");
+  const open = openFiles();
+  const filled = (bytes: number) => JSON.stringify({ session_id: "c" }).padEnd(bytes, " ");
+  const stands = (put: () => void) => {
+    rmSync(place, { recursive: true, force: true });
+    put();
+    return isLaidOutFor(folder, row);
+  };
+  assert.equal(
+    stands(() => writeFileSync(place, filled(64 * 1024))),
+    true,
+  );
+  assert.equal(
+    stands(() => writeFileSync(place, filled(64 * 1024 + 1))),
+    false,
+  );
+  assert.equal(
+    stands(() => writeFileSync(place, "no json")),
+    false,
+  );
+  assert.equal(
+    stands(() => mkdirSync(place)),
+    false,
+  );
+  assert.equal(
+    stands(() => execFileSync("mkfifo", [place])),
+    false,
+  );
+  writeFileSync(join(folder, "uploads", "mine"), filled(64));
+  assert.equal(
+    stands(() => symlinkSync(join(folder, "uploads", "mine"), place)),
+    false,
+  );
+  assert.equal(
+    stands(() => {}),
+    false,
+  );
+  assert.deepEqual(openFiles(), open);
+});
+
+test("a folder goes only where nobody put anything into it: links to skills are ours, files and folders of others are not [W10][K1]", (t) => {
+  for (const [name, put] of Object.entries({
+    "a file": (folder: string) => writeFileSync(join(folder, "outputs", "a"), ""),
+    "a file beside ours": (folder: string) => writeFileSync(join(folder, "a"), ""),
+    "a folder beside ours": (folder: string) => mkdirSync(join(folder, "mine")),
+    "a file among the links": (folder: string) => writeFileSync(join(folder, "skills", "a"), ""),
+    "a link beside ours": (folder: string) => symlinkSync("/skills/x", join(folder, "uploads", "x")),
+  })) {
+    const folder = laidOut(t);
+    symlinkSync("/skills/pdf", join(folder, "skills", "pdf"));
+    put(folder);
+    const before = readdirSync(folder, { recursive: true });
+    assert.equal(removeLaidOut(folder, row), false, name);
+    assert.deepEqual(readdirSync(folder, { recursive: true }), before, `${name} keeps all of it`);
+  }
+  const bare = laidOut(t);
+  symlinkSync("/skills/pdf", join(bare, "skills", "pdf"));
+  for (const name of ["temp", ".metadata.json"]) rmSync(join(bare, name), { recursive: true });
+  assert.deepEqual([removeLaidOut(bare, row), existsSync(bare)], [true, false]);
+  const task = folderWith(t, { "t/a": "", "u/": "" });
+  assert.deepEqual(
+    ["t", "u"].map((name) => removeLaidOut(join(task, name), { kind: "task" })),
+    [false, true],
+  );
+  assert.deepEqual(readdirSync(task), ["t"]);
+});
+
+test("what the database could not do is told of files by its cause: full, read-only, or the disk [W7][P4]", () => {
+  const disk = (why: "full" | "read_only" | "io") => makeFailure("write_failed", { path: ".", why });
+  const cases = [
+    [makeFailure("storage_full", {}), disk("full")],
+    [makeFailure("storage_read_only", {}), disk("read_only")],
+    [makeFailure("storage_busy", {}), disk("io")],
+    [makeFailure("fenced", {}), disk("io")],
+    [makeFailure("log_moved", {}), disk("io")],
+    [makeFailure("storage_broken", { why: "damaged" }), disk("io")],
+    [makeFailure("conversation_not_found", { id: "c" }), makeFailure("workspace_not_assigned", { agent: "root" })],
+    [makeFailure("conversation_exists", { id: "c" }), makeFailure("workspace_not_assigned", { agent: "root" })],
+    [makeFailure("conflict", { path: "a" }), makeFailure("conflict", { path: "a" })],
+  ] as const;
+  for (const [reason, told] of cases) assert.deepEqual(asFileFailure(reason, "root"), told, reason.code);
+});
+
+/** The place of a conversation in which nothing was written so far. */
+async function openPlace(t: TestContext) {
+  const base = folderWith(t, {});
+  const storage = openDatabase(t);
+  const options = { storage, clock: systemClock, ids: systemIds, logger: quietLogger([]), books: openBooks() };
+  const layout = layoutOf(base);
+  const places = openPlaces({ ...options, layout, images: undefined, disk: undefined });
+  const wanted = { owner: OwnerId.parse("alice"), id: ConversationId.parse("c"), at: 1, events: [] };
+  const conversation = await storage.createConversation(wanted);
+  assert.ok(conversation.ok);
+  const place = await places.ofConversation(conversation.value);
+  assert.ok(place.ok);
+  return { base, place: place.value };
+}
+
+test("folders that are made by two at once are made once: what is in them stays, and no draft is left [W1][W11]", async (t) => {
+  const { base, place } = await openPlace(t);
+  assert.deepEqual(await Promise.all([place.make(), place.make()]), [ok(undefined), ok(undefined)]);
+  writeFileSync(join(place.folder, "uploads", "a"), "mine");
+  assert.deepEqual(await place.make(), ok(undefined));
+  assert.equal(readFileSync(join(place.folder, "uploads", "a"), "utf8"), "mine");
+  assert.deepEqual(readdirSync(join(base, "staging")), []);
+});
+
+test("where something else lies in its place a conversation gets no folders, is told so, and no draft is left [W1][W7]", async (t) => {
+  const { base, place } = await openPlace(t);
+  await place.make();
+  rmSync(place.folder, { recursive: true });
+  writeFileSync(place.folder, "somebody's file");
+  assert.deepEqual(await place.make(), failure("not_a_folder", { path: "." }));
+  assert.deepEqual(readdirSync(join(base, "staging")), []);
+  assert.equal(readFileSync(place.folder, "utf8"), "somebody's file");
+});

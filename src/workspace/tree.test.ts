@@ -1,10 +1,40 @@
 import assert from "node:assert/strict";
-import { closeSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import fc from "fast-check";
 import { folderWith } from "../../test/world/folder.ts";
-import { openFiles } from "../../test/world/open-files.ts";
-import { openRoot } from "./descend.ts";
+import { openFiles, openFiles as openNow } from "../../test/world/open-files.ts";
+import { quietLogger, testLimits } from "../../test/world/workspace.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemIds } from "../base/ids.ts";
+import { failed, ok } from "../base/result.ts";
+import { openBooks } from "./books.ts";
+import { checkRegular, makeFolders, openFolder, openRegular, openRoot, withFolder } from "./descend.ts";
+import { Refused } from "./faults.ts";
+import { openFiles as openFilesFiles } from "./files.ts";
+import { filesBelow } from "./files-below.ts";
+import type { FileFailure, Workspace } from "./one-workspace.ts";
+import { removeTree } from "./remove-tree.ts";
+import { inSlices, sliced } from "./slices.ts";
+import { sortedByName } from "./sort.ts";
 import { type DeepEntry, type DeepOptions, entriesBelow, type Passing } from "./tree.ts";
 
 const plain: DeepOptions = { isHiddenShown: false, isSorted: true };
@@ -72,7 +102,7 @@ test("however deep a walk goes it has few folders open, finds its way back to th
   }
   let [most, folders] = [0, 0];
   for (const found of walk()) {
-    most = Math.max(most, open());
+    if (folders % 25 === 0) most = Math.max(most, open());
     if (typeof found === "object") folders += 1;
     else assert.notEqual(found, "unreadable");
   }
@@ -118,4 +148,229 @@ test("what vanishes or becomes something else while a walk goes on is left out, 
     symlinkSync("c", join(base, "w/b"));
   }
   assert.deepEqual([found, open()], [["a", "b", "c", "c/x"], 0]);
+});
+
+function openBase(t: TestContext, files: Record<string, string>) {
+  const base = folderWith(t, files);
+  const root = openRoot(base) ?? assert.fail();
+  t.after(() => closeSync(root));
+  // What else this process has open comes and goes.
+  const own = () => openFiles().filter((path) => path.startsWith(base) || path.startsWith("/proc/"));
+  const before = own();
+  return { base, root, isClean: () => assert.deepEqual(own(), before) };
+}
+
+/** The code and the cause with which a step is refused. */
+function refusal(work: () => unknown): string {
+  try {
+    work();
+    return "taken";
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { code, params } = error.reason;
+    return [code, "path" in params ? params.path : "", "why" in params ? params.why : ""].join(" ").trim();
+  }
+}
+
+test("each step of a path is one name that leads to a folder, is refused under the path so far, and leaves nothing open [W5][W7]", (t) => {
+  const { base, root, isClean } = openBase(t, { "a/b/file": "", "a/b/c/": "" });
+  symlinkSync("b", join(base, "a", "link"));
+  const inodeAt = (...names: string[]) => withFolder(root, names, (folder) => fstatSync(folder).ino);
+  assert.deepEqual([inodeAt("a", "b"), inodeAt()], [statSync(join(base, "a/b")).ino, statSync(base).ino]);
+  const mistake = new RangeError("of ours");
+  const mistaken = () => {
+    throw mistake;
+  };
+  assert.throws(() => withFolder(root, ["a"], mistaken), mistake);
+  const cases = {
+    "a/b/none/c": "file_not_found a/b/none",
+    "a/b/file/c": "not_a_folder a/b/file",
+    "a/link/c": "permission_denied a/link link",
+  };
+  for (const [path, told] of Object.entries(cases)) {
+    const names = path.split("/");
+    const opened = refusal(() => openFolder(root, names));
+    const made = told.includes("none") ? told : refusal(() => makeFolders(root, names, { uid: undefined }));
+    assert.deepEqual([opened, made], [told, told]);
+  }
+  isClean();
+});
+
+test("a file is read only where it is one, has one name, and lies on the disk of its workspace; each refusal has its reason [W5]", (t) => {
+  const { base, root, isClean } = openBase(t, { file: "text", two: "", "folder/": "" });
+  linkSync(join(base, "two"), join(base, "second"));
+  symlinkSync("file", join(base, "link"));
+  execFileSync("mkfifo", [join(base, "pipe")]);
+  const { dev } = statSync(base);
+  const told = (name: string, device = dev) => {
+    const checked = refusal(() => checkRegular(lstatSync(join(base, name)), device, name));
+    const opened = refusal(() => closeSync(openRegular(root, name, { device, path: name }).fd));
+    assert.equal(opened, checked);
+    return checked;
+  };
+  assert.equal(told("file"), "taken");
+  assert.equal(told("file", dev + 1), "permission_denied file elsewhere");
+  assert.equal(told("two"), "permission_denied two hard_link");
+  assert.equal(told("link"), "permission_denied link link");
+  assert.equal(told("pipe"), "permission_denied pipe special");
+  assert.equal(told("folder"), "not_a_file folder");
+  assert.throws(() => openRegular(root, "none", { device: dev, path: "none" }), { code: "ENOENT" });
+  const { fd, stat } = openRegular(root, "file", { device: dev, path: "file" });
+  unlinkSync(join(base, "file"));
+  assert.deepEqual([readFileSync(fd, "utf8"), stat.size], ["text", 4]);
+  closeSync(fd);
+  isClean();
+});
+
+test("what is put into folders while they are removed goes with them, as does what is no folder; nothing is no failure [S6][W10]", async (t) => {
+  const base = folderWith(t, { "tree/a/b/c": "", "tree/d": "", file: "" });
+  const [stagingFolder, books] = [join(base, "staging"), openBooks()];
+  let put = 0;
+  const isOver = () => {
+    const folders = readdirSync(stagingFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of put < 100 ? folders : []) {
+      put += 1;
+      writeFileSync(join(stagingFolder, name, String(put)), "");
+    }
+    return false;
+  };
+  const removal = { stagingFolder, ids: systemIds, books };
+  assert.deepEqual(await removeTree(join(base, "tree"), { ...removal, isOver }), ok(undefined));
+  assert.ok(put >= 100);
+  for (const name of ["file", "none"]) assert.deepEqual(await removeTree(join(base, name), removal), ok(undefined));
+  assert.deepEqual([readdirSync(base), readdirSync(stagingFolder), books.removals.size], [["staging"], [], 0]);
+  assert.deepEqual(
+    openFiles().filter((path) => path.startsWith(base)),
+    [],
+  );
+});
+
+test("a list of any length is sorted by name and loses nothing [F2]", async () => {
+  const sorted = async (names: readonly string[]) =>
+    (await sortedByName(names.map((name) => ({ name })))).map(({ name }) => name);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.string()), async (names) => {
+      assert.deepEqual(await sorted(names), [...names].sort());
+    }),
+  );
+  const many = Array.from({ length: 9_001 }, (_, index) => `${(index * 7_919) % 9_001}`);
+  assert.deepEqual(await sorted(many), [...many].sort());
+});
+
+/** Steps and the turns of others, as they come. */
+function watch() {
+  const told: (number | "others")[] = [];
+  let isOver = false;
+  const others = () => {
+    if (isOver) return;
+    told.push("others");
+    setImmediate(others);
+  };
+  setImmediate(others);
+  return {
+    step: (number: number) => void told.push(number),
+    end() {
+      isOver = true;
+      return told;
+    },
+  };
+}
+
+const numbers = Array.from({ length: 40 }, (_, index) => index);
+const inTurns = [...numbers.slice(0, 16), "others", ...numbers.slice(16, 32), "others", ...numbers.slice(32)];
+
+test("after every sixteen steps of a long walk others have their turn, also where somebody takes them one by one [Q1]", async () => {
+  const walk = watch();
+  await inSlices(numbers, walk.step);
+  assert.deepEqual(walk.end(), inTurns);
+  const taken = watch();
+  for await (const number of sliced(numbers)) taken.step(number);
+  assert.deepEqual(taken.end(), inTurns);
+});
+
+test("a thread finds files by folder and name, and reads of each as many bytes as it asks for [F2][D2]", (t) => {
+  const files = { "b.txt": "12345", "a/d.txt": "six", "a/c.txt": "", ".hidden": "no", "a/.also": "no" };
+  const folder = folderWith(t, files);
+  symlinkSync("/etc/passwd", join(folder, "link"));
+  const root = openRoot(folder) ?? assert.fail();
+  t.after(() => closeSync(root));
+  const found = (path: string, bytesMax: number) => {
+    const read: unknown[] = [];
+    // Each can be read until the next one is asked for.
+    for (const file of filesBelow(root, path)) read.push([file.path, file.bytes, file.read(bytesMax)?.toString()]);
+    return read;
+  };
+  assert.deepEqual(found(".", 3), [
+    ["b.txt", 5, "123"],
+    ["a/c.txt", 0, ""],
+    ["a/d.txt", 3, "six"],
+  ]);
+  assert.deepEqual(found("b.txt", 99), [["b.txt", 5, "12345"]]);
+  assert.deepEqual(found("a", 2), [
+    ["a/c.txt", 0, ""],
+    ["a/d.txt", 3, "si"],
+  ]);
+  for (const none of ["link/x", "../x", "nothing", "b.txt/x"]) assert.deepEqual(found(none, 9), []);
+  for (const file of filesBelow(root, "b.txt")) {
+    truncateSync(join(folder, "b.txt"), 2);
+    assert.equal(String(file.read(99)), "12", "it has become shorter");
+  }
+});
+
+/** Counts how often its place is looked up, and its uses. */
+function openPlace(t: TestContext, kind: Workspace["kind"] = "conversation") {
+  const base = folderWith(t, { "w/outputs/a": "text", "w/uploads/": "", "w/temp/": "" });
+  const folder = join(base, "w");
+  const counts = { lookups: 0, uses: 0 };
+  const state: { refused?: FileFailure } = {};
+  const used = () => {
+    counts.uses += 1;
+  };
+  const place = { folder, keptFolder: join(base, "kept"), uid: undefined, make: async () => ok(undefined), used };
+  const common = { id: "w", owner: "local", name: "1", clock: systemClock, ids: systemIds, limits: testLimits };
+  const workspace = openFilesFiles({
+    ...{ ...common, kind, logger: quietLogger([]), books: openBooks(), stagingFolder: join(base, "staging") },
+    place: async () => {
+      counts.lookups += 1;
+      return state.refused === undefined ? ok(place) : failed(state.refused);
+    },
+  });
+  return { base, folder, workspace, counts, state };
+}
+
+test("one read gives 16 MiB unless it is told otherwise, from where it is told [F2][Q2]", async (t) => {
+  const { workspace, folder, base } = openPlace(t);
+  const large = 16 * 1024 ** 2;
+  truncateSync(join(folder, "outputs", "a"), large + 3);
+  const read = async (range?: { offset?: number; bytesMax?: number }) => {
+    const found = await workspace.read("outputs/a", range);
+    return found.ok && [found.value.bytes.length, found.value.stat.bytes, found.value.isUnwritten];
+  };
+  assert.deepEqual(await read(), [large, large + 3, false]);
+  assert.deepEqual(await read({ offset: 4 }), [large - 1, large + 3, false]);
+  assert.deepEqual(await read({ bytesMax: large + 9 }), [large + 3, large + 3, false]);
+  assert.deepEqual(
+    openNow().filter((path) => path.startsWith(base)),
+    [],
+  );
+});
+
+test("hidden entries are listed and walked only when they are asked for, and a folder may be emptied that cannot be written to otherwise [F2][W10]", async (t) => {
+  const { workspace, folder } = openPlace(t);
+  for (const name of ["outputs/.hidden", ".top"]) closeSync(openSync(join(folder, name), "w"));
+  const names = async (path: string | undefined, options?: { hidden?: boolean }) => {
+    const listed = await workspace.list(path, options);
+    return listed.ok && listed.value.entries.map(({ name }) => name);
+  };
+  assert.deepEqual([await names("outputs"), await names("outputs", { hidden: true })], [["a"], [".hidden", "a"]]);
+  assert.deepEqual(await names(undefined, { hidden: true }), [".top", "outputs", "temp", "uploads"]);
+  const walked = async (hidden: boolean) => {
+    const walk = await workspace.walk(undefined, { hidden });
+    const paths: string[] = [];
+    for await (const { path } of walk.ok ? walk.value : []) paths.push(path);
+    return paths.sort();
+  };
+  assert.deepEqual(await walked(false), ["outputs", "outputs/a", "temp", "uploads"]);
+  assert.deepEqual(await walked(true), [".top", "outputs", "outputs/.hidden", "outputs/a", "temp", "uploads"]);
+  assert.deepEqual([await workspace.empty("outputs"), await names("outputs", { hidden: true })], [ok(undefined), []]);
 });

@@ -141,31 +141,6 @@ test("a server that fails costs the second ranking and nothing else, is told of 
   assert.equal(troubles.length, 1);
 });
 
-test("whoever asks is answered by words where the question cannot be sent, and nobody waits twice for it [D3]", async () => {
-  await using server = await embeddingServer();
-  const { place, troubles, clock } = open(server);
-  await using _ = place;
-  const { search } = place;
-  await putDogs(search);
-  await until(search, isDone);
-  server.answerWith({ status: 401, body: '{"error":{"message":"no"}}' });
-  assert.deepEqual(await found(search, "downpour", ann), ["weather.txt"]);
-  const asked = server.asked.length;
-  assert.deepEqual(await found(search, "automobile", ann), ["trade.txt"]);
-  assert.equal(server.asked.length, asked);
-  assert.equal(troubles.length, 1);
-  assert.equal((await stateOf(search)).trouble?.why, "failed");
-  server.answerWith("vectors");
-  clock.move(60_000);
-  assert.equal((await found(search, "hound", ann))[0], "pets.txt");
-  // What works again is not told as broken until the next document comes.
-  assert.equal((await stateOf(search)).trouble, undefined);
-  // The same question again costs nothing.
-  const before = server.asked.length;
-  await found(search, "hound", ann);
-  assert.equal(server.asked.length, before);
-});
-
 test("a text that the model refuses is left out alone; where it refuses all, nothing is [D3]", async () => {
   await using server = await embeddingServer();
   const refused = { status: 400, body: '{"error":{"message":"input is too long for this model"}}' };
@@ -201,22 +176,6 @@ test("a day costs no more than it may, also after a restart, and the rest follow
   clock.move(dayMs);
   await until(again, isDone);
   assert.equal(server.texts().filter((text) => text === "A downpour is expected.").length, 1);
-});
-
-test("a server that sends now this size and now that is not believed [D3]", async () => {
-  await using server = await embeddingServer();
-  server.answerWith((request, number) => ({ body: answerTo(request, number % 2 === 0 ? 8 : 16) }));
-  const { place, troubles } = open(server);
-  await using _ = place;
-  await putText(place.search, file("ann", "a.txt"), "A puppy.");
-  await until(place.search, isDone);
-  await putText(place.search, file("ann", "b.txt"), "A downpour.");
-  await until(place.search, ({ trouble }) => trouble !== undefined);
-  assert.deepEqual(
-    troubles.map((trouble) => trouble.why === "failed" && trouble.error.because),
-    ["no_vectors"],
-  );
-  assert.equal((await found(place.search, "downpour", ann))[0], "b.txt");
 });
 
 test("among very many the nearest are found by their signs first, and ordered by their numbers [D3]", async () => {

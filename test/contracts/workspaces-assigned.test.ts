@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { failure } from "../../src/protocol/failure.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { alice, bob, codeOf, morning, unwrap } from "./storage-place.ts";
-import { assertNoHostPath, filesOf, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
+import { assertNoHostPath, filesOf, type Ground, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
 
 test("a new conversation has its folders and says in its metadata whose they are [W1]", async (t) => {
   const ground = await openGround(t);
@@ -130,46 +128,6 @@ test("an id that could lead out of the data directory never becomes a folder [W5
   assertNoHostPath(ground, answers);
 });
 
-test("uses of a workspace are recorded at once, then once a minute at the most [W10]", async (t) => {
-  const updates: unknown[] = [];
-  const watch = (storage: Storage): Storage => ({
-    ...storage,
-    updateWorkspace(folder, set) {
-      updates.push([folder, set]);
-      return storage.updateWorkspace(folder, set);
-    },
-  });
-  const { start, workspaces, clock } = await openGround(t, { wrapStorage: watch });
-  const conversation = await start("c");
-  updates.length = 0;
-  const look = async () => unwrap(await workspaces.ofConversation(conversation).list());
-  for (let time = 0; time < 100; time += 1) await look();
-  clock.move(59_999);
-  await look();
-  assert.deepEqual(updates, [["workspace/c", { usedAt: morning }]]);
-  clock.move(1);
-  await look();
-  assert.deepEqual(updates.slice(1), [["workspace/c", { usedAt: morning + 60_000 }]]);
-});
-
-test("a use that cannot be recorded disturbs nobody; a folder that cannot be recorded is not made [W10][Q1]", async (t) => {
-  const full = (storage: Storage): Storage => ({
-    ...storage,
-    updateWorkspace: async () => failure("storage_full", {}),
-  });
-  const ground = await openGround(t, { wrapStorage: full });
-  const conversation = await ground.start("c", { bare: true });
-  const workspace = ground.workspaces.ofConversation(conversation);
-  const written = await workspace.write("outputs/a.txt", "x");
-  assert.deepEqual(written, failure("write_failed", { path: ".", why: "full" }));
-  assert.equal(codeOf(await workspace.list()), "ok");
-  await ground.workspaces.close();
-  assert.deepEqual(filesOf(ground.data), {});
-  assert.deepEqual(ground.logged, [
-    'the use of {folder} was not recorded {"folder":"workspace/c","why":"storage_full"}',
-  ]);
-});
-
 test("nothing brings the files of a deleted conversation back [S6]", async (t) => {
   const { start, workspaces, storage, path } = await openGround(t);
   const conversation = await start("c");
@@ -281,24 +239,6 @@ test("whether files can be written is really tried, and nothing is left of it [Q
   assert.deepEqual(await workspaces.check(), failure("write_failed", { path: ".", why: "io" }));
 });
 
-test("a yard that closes has recorded who used what [W10]", async (t) => {
-  const told: string[] = [];
-  const slow = (storage: Storage): Storage => ({
-    ...storage,
-    async updateWorkspace(folder, set) {
-      for (let turn = 0; turn < 5; turn += 1) await nextLoop();
-      told.push("recorded");
-      return storage.updateWorkspace(folder, set);
-    },
-  });
-  const ground = await openGround(t, { wrapStorage: slow });
-  const files = ground.workspaces.ofConversation(await ground.start("c"));
-  told.length = 0;
-  unwrap(await files.list());
-  await ground.workspaces.close();
-  assert.deepEqual([...told, "closed"], ["recorded", "closed"]);
-});
-
 test("an id that one owner has deleted can be used by another, files and all [W1][S6]", async (t) => {
   const { start, workspaces, storage, clock } = await openGround(t);
   const hers = await start("proj", { owner: alice });
@@ -310,3 +250,103 @@ test("an id that one owner has deleted can be used by another, files and all [W1
   const gone = await workspaces.ofConversation(his).read("outputs/a");
   assert.equal(!gone.ok && gone.failure.code, "file_not_found");
 });
+
+test("a task's workspace is recorded at once and made by its first write; until then it is empty [W2]", async (t) => {
+  const { start, workspaces, storage, path } = await openGround(t);
+  const conversation = await start("c");
+  unwrap(await workspaces.assignTask(conversation, { agent: "agent-1", parent: "root" }));
+  const workspace = unwrap(await workspaces.taskOf(conversation, "agent-1"));
+  const recorded = async () => (await storage.agentsOf(conversation.number))[0]?.workspace;
+  assert.deepEqual(await recorded(), {
+    ...{ folder: "workspaces/agent-1", kind: "task", id: "agent-1", number: conversation.number, owner: alice },
+    ...{ createdAt: morning, madeAt: undefined, usedAt: morning, cleanedAt: undefined, ordinal: 2 },
+  });
+  const read = unwrap(await workspace.read("notes.md"));
+  assert.deepEqual([read.bytes.toString(), read.isUnwritten], ["", true]);
+  assert.deepEqual(unwrap(await workspace.list()), { path: ".", entries: [], isUnwritten: true });
+  const nothing = { fileCount: 0, dirCount: 0, totalSize: 0, lastModified: null };
+  assert.deepEqual(unwrap(await workspace.info()), nothing);
+  assert.deepEqual(Object.keys(treeOf(path("."))).includes("workspaces"), false);
+
+  await write(workspace, "notes.md", "found it");
+  assert.deepEqual(filesOf(path("workspaces")), { "agent-1/notes.md": "found it" });
+  assert.equal(codeOf(await workspace.read("other.md")), "file_not_found");
+  assert.equal((await recorded())?.madeAt, morning);
+});
+
+test("writers who are the first in a task at the same time all keep their files [W2][W11]", async (t) => {
+  const { start, workspaces, path } = await openGround(t);
+  const conversation = await start("c");
+  unwrap(await workspaces.assignTask(conversation, { agent: "busy", parent: "root" }));
+  const names = Array.from({ length: 20 }, (_, index) => `${index}.txt`);
+  await Promise.all(
+    names.map(async (name) => write(unwrap(await workspaces.taskOf(conversation, "busy")), name, name)),
+  );
+  assert.deepEqual(filesOf(path("workspaces/busy")), Object.fromEntries(names.map((name) => [name, name])));
+});
+
+test("everyone below a task's agent shares its files; root's own workers share the conversation's [W3]", async (t) => {
+  const { start, workspaces } = await openGround(t);
+  const conversation = await start("c");
+  await family(workspaces, conversation, [
+    ["task-a", "root"],
+    ["child", "task-a"],
+    ["grandchild", "child"],
+    ["task-b", "root"],
+  ]);
+  await write(unwrap(await workspaces.ofAgent(conversation, "grandchild")), "a.txt", "of a");
+  const [shared, other] = [
+    await workspaces.taskOf(conversation, "child"),
+    await workspaces.taskOf(conversation, "task-b"),
+  ];
+  assert.equal(await textOf(unwrap(shared), "a.txt"), "of a");
+  assert.deepEqual([unwrap(shared).id, unwrap(other).id], ["task-a", "task-b"]);
+  assert.equal(unwrap(await unwrap(other).read("a.txt")).isUnwritten, true, "two tasks never see each other's files");
+  for (const agent of [undefined, "root", "user"])
+    assert.deepEqual(idAndKind(unwrap(await workspaces.ofAgent(conversation, agent))), ["c", "conversation"]);
+});
+
+test("a worker whom root only delegates to has no task's workspace, but the conversation's [W3]", async (t) => {
+  const { start, workspaces, storage } = await openGround(t);
+  const conversation = await start("c");
+  const agents = [
+    { id: "worker", parent: "root" },
+    { id: "under-worker", parent: "worker" },
+  ];
+  unwrap(await storage.append({ number: conversation.number, events: [], with: { agents } }));
+  for (const agent of ["worker", "under-worker"]) {
+    assert.deepEqual(idAndKind(unwrap(await workspaces.ofAgent(conversation, agent))), ["c", "conversation"]);
+    assert.deepEqual(await workspaces.taskOf(conversation, agent), failure("workspace_not_assigned", { agent }));
+  }
+  for (const agent of ["root", "user"])
+    assert.deepEqual(await workspaces.taskOf(conversation, agent), failure("workspace_not_assigned", { agent }));
+});
+
+test("after a restart everybody finds the same files as before [W4]", async (t) => {
+  const first = await openGround(t);
+  const conversation = await first.start("c");
+  await family(first.workspaces, conversation, [
+    ["task", "root"],
+    ["child", "task"],
+  ]);
+  await write(first.workspaces.ofConversation(conversation), "outputs/a.txt", "the conversation's");
+  await write(unwrap(await first.workspaces.ofAgent(conversation, "child")), "a.txt", "the task's");
+  const { workspaces } = await first.restart();
+  assert.equal(await textOf(workspaces.ofConversation(conversation), "outputs/a.txt"), "the conversation's");
+  assert.equal(await textOf(unwrap(await workspaces.ofAgent(conversation, "child")), "a.txt"), "the task's");
+  assert.equal(await textOf(unwrap(await workspaces.taskOf(conversation, "task")), "a.txt"), "the task's");
+  unwrap(await workspaces.assignTask(conversation, { agent: "task", parent: "root" }));
+  assert.equal(await textOf(unwrap(await workspaces.taskOf(conversation, "task")), "a.txt"), "the task's");
+});
+
+async function family(
+  workspaces: Ground["workspaces"],
+  conversation: Parameters<Ground["workspaces"]["assignTask"]>[0],
+  members: readonly (readonly [agent: string, parent: string])[],
+): Promise<void> {
+  for (const [agent, parent] of members) unwrap(await workspaces.assignTask(conversation, { agent, parent }));
+}
+
+function idAndKind({ id, kind }: Workspace): [string, string] {
+  return [id, kind];
+}

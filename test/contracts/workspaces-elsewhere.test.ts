@@ -206,24 +206,6 @@ test("a backup holds what was moved to the trash, and what came back from it, wh
   ]);
 });
 
-test("a backup holds the files of a task that came back from the trash after those of tasks were taken [Q3][W10][W2]", async (t) => {
-  const ground = await openGround(t);
-  const { workspaces, clock } = ground;
-  const conversation = await ground.start("c");
-  for (const agent of ["first", "returns"]) {
-    unwrap(await workspaces.assignTask(conversation, { agent, parent: "root" }));
-    await write(unwrap(await workspaces.taskOf(conversation, agent)), "a", agent);
-    clock.move(8 * dayMs);
-  }
-  await workspaces.clean(week);
-  const items = await workspaces.trash(alice);
-  await write(unwrap(await workspaces.taskOf(conversation, "first")), "large", "x".repeat(2_000_000));
-  const backup = openBackup(ground);
-  await backup.take((piece) => piece.includes("workspaces/first/large"));
-  unwrap(await workspaces.restore(alice, items.find(({ task }) => task === "returns")?.id ?? ""));
-  assert.ok((await backup.files()).includes("workspaces/returns/a"));
-});
-
 /** A backup that is taken piece by piece. */
 function openBackup({ workspaces, path }: Ground) {
   const backup = workspaces.archive({ agentyard: "0.0.0-test", protocol: "1", withKey: false });

@@ -1,16 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, closeSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
 import { until } from "../world/events.ts";
@@ -156,26 +146,6 @@ test(
     const copied = { "uploads/a.txt": "from before", "outputs/b.txt": "from now" };
     assert.deepEqual(filesOf(ground.path("workspace/branch")), copied);
     assert.deepEqual(mountsBelow(ground.data).sort(), ["mounted/workspace/branch", "workspace/branch"]);
-  }),
-);
-
-test(
-  "a task's image is made by its first write, or for its first program: no folder waits beside it [W2][X4]",
-  withImages(async (t) => {
-    const { workspaces, ...ground } = await openGround(t, small);
-    const row = await ground.start("c", { bare: true });
-    unwrap(await workspaces.assignTask(row, { agent: "task-1", parent: "root" }));
-    const task = unwrap(await workspaces.taskOf(row, "task-1"));
-    assert.deepEqual(unwrap(await task.read("notes.txt")).isUnwritten, true);
-    assert.equal(existsSync(ground.path("images")), false);
-    await Promise.all([write(task, "notes.txt", "mine"), write(task, "other.txt", "mine, too")]);
-    assert.deepEqual(filesOf(ground.path("workspaces/task-1")), { "notes.txt": "mine", "other.txt": "mine, too" });
-    unwrap(await workspaces.assignTask(row, { agent: "task-2", parent: "root" }));
-    const { folder } = unwrap(await unwrap(await workspaces.taskOf(row, "task-2")).guestFolder());
-    writeFileSync(`${folder}/of-a-program.txt`, "mine");
-    assert.deepEqual(filesOf(ground.path("workspaces/task-2")), { "of-a-program.txt": "mine" });
-    assert.equal(statSync(folder).dev, statSync(ground.path("workspaces/task-2")).dev);
-    assert.equal(existsSync(ground.path("staging/wait-task-2")), false);
   }),
 );
 

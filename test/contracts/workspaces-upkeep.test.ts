@@ -1,17 +1,35 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Clock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import type { Logger } from "../../src/observe/observe.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { openUpkeep, openWorkspaces } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { endlessClock, manualClock } from "../world/manual-clock.ts";
 import { quietLogger, testLimits } from "../world/workspace.ts";
-import { alice, idOf, morning, unwrap } from "./storage-place.ts";
+import { alice, bob, idOf, morning, unwrap } from "./storage-place.ts";
+import {
+  dayMs as dayMsWorkspacesSwept,
+  filesOf,
+  type Ground,
+  openGround as openGroundWorkspacesSwept,
+  textOf,
+  write,
+} from "./workspaces-place.ts";
 
 // When folders are tidied, on real ones with a clock of ours. What cleaning and sweeping do: workspaces-clean and workspaces-assigned.
 
@@ -89,24 +107,6 @@ test("a clean-up that takes for ever holds the exit up for a second at the most 
   assert.deepEqual(waits, [500, 500]);
 });
 
-test("whoever is done before the time is over leaves no timer behind that would hold up the exit [W10][P3]", async (t) => {
-  const signals: (AbortSignal | undefined)[] = [];
-  const noting: Clock["wait"] = (ms, signal) => {
-    signals.push(signal);
-    return endlessClock.wait(ms, signal);
-  };
-  const { upkeep, ...ground } = await openGround(t, { days: 7, leave: async () => {}, wait: noting, exitWait: noting });
-  await ground.deleted("gone");
-  upkeep.sweep();
-  await until("it is gone", () => ground.folders().length === 0);
-  await upkeep.close();
-  // The programs of what was deleted, the last clean-up, the close of the workspaces, and what it waits for itself.
-  assert.deepEqual(
-    signals.map((signal) => signal?.aborted),
-    [true, true, true, true],
-  );
-});
-
 test("what was deleted and cannot be removed is tried again after 1, 2 and 3 seconds, then every minute until it is gone [S6]", async (t) => {
   const running = Promise.withResolvers<void>();
   const leave = () => running.promise;
@@ -124,59 +124,6 @@ test("what was deleted and cannot be removed is tried again after 1, 2 and 3 sec
   }
   assert.deepEqual([sweptAfter, ground.folders(), clock.timers()], [[1, 3, 6, 66, 126], [], 0]);
   await upkeep.close();
-});
-
-test("a removal that is asked for again waits for one next attempt; one that succeeds begins anew, and the end waits for none [S6][P3]", async (t) => {
-  let running = Promise.withResolvers<void>();
-  let attempts = 0;
-  let end = () => {};
-  const leave = () => {
-    attempts += 1;
-    return running.promise;
-  };
-  const wait = () =>
-    new Promise<"elapsed">((resolve) => {
-      end = () => resolve("elapsed");
-    });
-  const { upkeep, clock, ...ground } = await openGround(t, { days: 0, leave, wait });
-  /** A program does not end: the attempt is over, and there is a next one. */
-  const failing = async (number: number) => {
-    await until(`attempt ${number} has begun`, () => attempts === number);
-    assert.equal(clock.timers(), 0, "no other is waited for while it goes on");
-    end();
-    await until(`attempt ${number} is over`, () => clock.timers() === 1);
-  };
-  await ground.deleted("busy");
-  for (const number of [1, 2]) {
-    upkeep.sweep();
-    await failing(number);
-  }
-  running.resolve();
-  clock.move(2_000);
-  await until("it is gone", () => ground.folders().length === 0);
-
-  running = Promise.withResolvers<void>();
-  await ground.deleted("next");
-  upkeep.sweep();
-  await failing(4);
-  clock.move(1_000);
-  await failing(5);
-  clock.move(2_000);
-  await until("it is tried once more", () => attempts === 6);
-  const closed = upkeep.close();
-  end();
-  await closed;
-  assert.deepEqual([ground.folders(), clock.timers()], [["next"], 0]);
-});
-
-test("the end takes the next attempt away with it [S6][P3]", async (t) => {
-  const leave = () => new Promise<void>(() => {});
-  const { upkeep, clock, ...ground } = await openGround(t, { days: 0, leave, wait: manualClock().wait });
-  await ground.deleted("busy");
-  upkeep.sweep();
-  await until("the attempt is over", () => clock.timers() === 1);
-  await upkeep.close();
-  assert.equal(clock.timers(), 0);
 });
 
 type Options = {
@@ -239,3 +186,254 @@ async function openGround(t: TestContext, options: Options) {
     trash: () => namesIn("trash").length,
   };
 }
+
+// What is left to do for deleted conversations: it is done one after another, and nothing of it holds up the rest.
+
+test("a deleted conversation whose program does not end is left after 30 seconds and tried again; others go meanwhile [S6]", async (t) => {
+  const waited: number[] = [];
+  const clock = {
+    ...systemClock,
+    async wait(ms: number, signal?: AbortSignal) {
+      waited.push(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+      return signal?.aborted ? ("aborted" as const) : ("elapsed" as const);
+    },
+    monotonic: () => 0,
+  };
+  const stuck = Promise.withResolvers<void>();
+  const left: number[] = [];
+  const ground = openOutbox(t, clock, async (conversation) => {
+    left.push(conversation);
+    if (conversation === 1) await stuck.promise;
+  });
+  for (const id of ["stuck", "other"]) await ground.deleted(id, 1);
+  assert.deepEqual(await ground.workspaces.sweep(), { left: 1 });
+  assert.deepEqual([ground.folders(), left, waited], [["stuck"], [1, 2], [30_000, 30_000]]);
+  assert.deepEqual(ground.logged, [
+    'the workspace {folder} is not removed yet: a program in it does not end {"folder":"workspace/stuck"}',
+  ]);
+  stuck.resolve();
+  assert.deepEqual([await ground.workspaces.sweep(), ground.folders()], [{ left: 0 }, []]);
+});
+
+test("a removal that takes longer than 30 seconds is cut, hides its files at once, and is gone on with until nothing is left [S6]", async (t) => {
+  let now = 0;
+  // A second passes each time that somebody looks.
+  const clock = { ...systemClock, monotonic: () => (now += 1000) };
+  const ground = openOutbox(t, clock);
+  await ground.deleted("large", 100);
+  await ground.deleted("small", 1);
+  const sweeps: (readonly [left: number, staged: boolean])[] = [];
+  do {
+    const { left } = await ground.workspaces.sweep();
+    assert.deepEqual(ground.folders(), [], "whatever is left of it, nobody finds it any more");
+    sweeps.push([left, ground.staged() > 0]);
+  } while (sweeps.at(-1)?.[0] !== 0 && sweeps.length < 50);
+  assert.ok(sweeps.length > 2, JSON.stringify(sweeps));
+  assert.deepEqual(sweeps.at(-1), [0, false]);
+  assert.deepEqual(await ground.storage.orphanedWorkspaces(9), []);
+});
+
+test("a program's conversation that somebody speaks to in the moment of its end stays, and the others go [S6]", async (t) => {
+  const ground = openOutbox(t, systemClock);
+  const { storage, workspaces } = ground;
+  for (const id of ["left", "spoken-to", "person"])
+    unwrap(
+      await workspaces.create(
+        unwrap(
+          await storage.createConversation({
+            ...{ owner: alice, id: idOf(id), at: 1, events: [], origin: id === "person" ? "person" : "program" },
+          }),
+        ),
+      ),
+    );
+  // Between the look and the end.
+  const { headOf } = storage;
+  storage.headOf = async (number) => {
+    const head = await headOf(number);
+    const events = [{ type: "message.user", version: 1, at: morning, body: "{}" }] as const;
+    if (number === 2) unwrap(await storage.append({ number, events, with: { wake: { notBefore: 0 } } }));
+    return head;
+  };
+  assert.deepEqual(await workspaces.sweep(), { left: 0 });
+  assert.deepEqual(ground.folders().toSorted(), ["person", "spoken-to"]);
+  assert.equal((await storage.findConversation(alice, idOf("spoken-to")))?.deletedAt, undefined);
+  assert.equal(await storage.findConversation(alice, idOf("left")), undefined);
+});
+
+function openOutbox(t: TestContext, clock: Clock, leave?: (conversation: number) => Promise<void>) {
+  const base = mkdtempSync(join(tmpdir(), "outbox-"));
+  const data = join(base, "data");
+  mkdirSync(data);
+  const storage = unwrap(openSqlite({ path: join(base, "sessions.db"), clock: systemClock }));
+  const logged: string[] = [];
+  const limits = testLimits;
+  const logger = loggerInto(logged);
+  const workspaces = openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits, leave });
+  t.after(async () => {
+    await workspaces.close();
+    await storage.close();
+    rmSync(base, { recursive: true, force: true });
+  });
+  const namesIn = (folder: string) => (existsSync(join(data, folder)) ? readdirSync(join(data, folder)) : []);
+  return {
+    ...{ storage, workspaces, logged },
+    /** A conversation with so many files that was just deleted. */
+    async deleted(id: string, count: number) {
+      const row = unwrap(await storage.createConversation({ owner: alice, id: idOf(id), at: morning, events: [] }));
+      unwrap(await workspaces.create(row));
+      const files = workspaces.ofConversation(row);
+      for (let number = 0; number < count; number += 1) unwrap(await files.write(`outputs/${number}.txt`, "x"));
+      unwrap(await storage.append({ number: row.number, events: [], with: { deleted: { at: morning } } }));
+    },
+    folders: () => namesIn("workspace"),
+    staged: () => namesIn("staging").length,
+  };
+}
+
+function loggerInto(lines: string[]): Logger {
+  const quiet = () => {};
+  const warn = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
+  const ended = async () => {};
+  return { path: undefined, debug: quiet, info: quiet, warn, error: warn, flush: ended, close: ended };
+}
+
+// What a sweep leaves, what it forgets, and where it stops. What it removes: workspaces-restore and workspaces-outbox.
+
+const week = { unusedMs: 7 * dayMsWorkspacesSwept };
+
+/** A yard that begins to close as soon as a sweep has begun with the first thing that it has to do. */
+async function closingGround(t: TestContext) {
+  const state: { isArmed: boolean; closed?: Promise<void> } = { isArmed: false };
+  const isHere = async () => {
+    if (state.isArmed) state.closed ??= ground.workspaces.close();
+    return true;
+  };
+  const ground: Ground = await openGroundWorkspacesSwept(t, { isHere });
+  return {
+    ...ground,
+    async sweep() {
+      state.isArmed = true;
+      await ground.workspaces.sweep();
+      assert.ok(state.closed, "there was something to do");
+      await state.closed;
+    },
+  };
+}
+
+async function remove({ storage }: Pick<Ground, "storage">, { number }: ConversationRow): Promise<void> {
+  unwrap(await storage.append({ number, events: [], with: { deleted: { at: morning } } }));
+}
+
+async function inTrash(ground: Ground | Awaited<ReturnType<typeof closingGround>>, ...ids: string[]) {
+  const rows: ConversationRow[] = [];
+  for (const id of ids) {
+    const row = await ground.start(id);
+    await write(ground.workspaces.ofConversation(row), "outputs/a", id);
+    rows.push(row);
+  }
+  ground.clock.move(8 * dayMsWorkspacesSwept);
+  assert.equal((await ground.workspaces.clean(week)).workspaces, ids.length);
+  return rows;
+}
+
+test("a yard that closes while it sweeps leaves half a move, deleted folders and drafts to the next start [W10][S6][P3]", async (t) => {
+  const ground = await closingGround(t);
+  await inTrash(ground, "a", "b");
+  for (const name of readdirSync(ground.path("trash"))) rmSync(ground.path("trash", name), { recursive: true });
+  await ground.sweep();
+  assert.equal(
+    (await ground.storage.listTrash(alice, 9)).length,
+    1,
+    "what somebody took away is not offered; the other is not looked at",
+  );
+
+  const drafts = await closingGround(t);
+  for (const id of ["c", "d"]) await remove(drafts, await drafts.start(id));
+  mkdirSync(drafts.path("staging", "gone-0123.1"), { recursive: true });
+  await drafts.sweep();
+  assert.equal(readdirSync(drafts.path("workspace")).length, 1);
+  assert.deepEqual(readdirSync(drafts.path("staging")), ["gone-0123.1"]);
+});
+
+test("a crash after folders without a file were moved away: nobody is told that something was removed [W10]", async (t) => {
+  const ground = await openGroundWorkspacesSwept(t);
+  const row = await ground.start("c");
+  const trash = { id: "0123abcd", owner: alice, number: row.number, workspace: "c", folder: "workspace/c" };
+  unwrap(await ground.storage.putTrash({ ...trash, movedAt: morning, bytes: 0, files: 0 }));
+  mkdirSync(ground.path("trash"));
+  renameSync(ground.path("workspace/c"), ground.path("trash/0123abcd"));
+  await ground.workspaces.sweep();
+  assert.deepEqual(
+    [await ground.workspaces.cleanedAt(row), (await ground.storage.findWorkspace(row.number))?.cleanedAt],
+    [undefined, 0],
+  );
+});
+
+test("when the earlier contents of files are gone for good, those of later files are kept as before [W10][W12]", async (t) => {
+  const ground = await openGroundWorkspacesSwept(t);
+  const [row = assert.fail()] = await inTrash(ground, "c");
+  const files = ground.workspaces.ofConversation(row);
+  /** A program changes a file; says what is told of it. */
+  const changed = async (before: string, after: string) => {
+    await write(files, "outputs/a", before);
+    const observation = unwrap(await files.observe());
+    writeFileSync(ground.path("workspace/c/outputs/a"), after);
+    const [change, ...others] = unwrap(await observation.changes());
+    assert.deepEqual(others, []);
+    return change;
+  };
+  assert.equal((await changed("1", "2"))?.lost, undefined);
+  ground.clock.move(8 * dayMsWorkspacesSwept);
+  await ground.workspaces.clean(week);
+  ground.clock.move(31 * dayMsWorkspacesSwept);
+  assert.deepEqual(
+    [await ground.workspaces.sweep(), existsSync(ground.path("kept/workspace/c"))],
+    [{ left: 0 }, false],
+  );
+  const later = await changed("3", "4");
+  assert.equal(later?.lost, undefined);
+  unwrap(await files.restore("outputs/a", later?.before));
+  assert.equal(await textOf(files, "outputs/a"), "3");
+});
+
+test("whoever gets the folder of a deleted conversation hears nothing of what was in it [S6][S7][W12]", async (t) => {
+  const ground = await openGroundWorkspacesSwept(t);
+  const hers = await ground.start("c");
+  const files = ground.workspaces.ofConversation(hers);
+  await write(files, "outputs/her-plans", "secret");
+  unwrap(await files.observe()).leave();
+  const held = unwrap(await files.measure()).files;
+  await remove(ground, hers);
+  assert.deepEqual(await ground.workspaces.sweep(), { left: 0 });
+  const his = ground.workspaces.ofConversation(await ground.start("c", { owner: bob }));
+  for (const name of ["a", "b"]) await write(his, `outputs/${name}`, "x");
+  assert.equal(unwrap(await his.measure({ mayBeOld: true })).files, held + 1);
+  const observation = unwrap(await his.observe({ isContinued: true }));
+  assert.deepEqual([observation.hasEarlier, unwrap(await observation.changes())], [false, []]);
+});
+
+test("a folder in which programs of a task wait to write stays for as long as they do [W2][X1]", async (t) => {
+  const ground = await openGroundWorkspacesSwept(t);
+  const row = await ground.start("c");
+  unwrap(await ground.workspaces.assignTask(row, { agent: "agent-1", parent: "root" }));
+  const { folder, release } = unwrap(await unwrap(await ground.workspaces.taskOf(row, "agent-1")).guestFolder());
+  for (let days = 0; days < 2; days += 1) {
+    await ground.workspaces.sweep();
+    ground.clock.move(dayMsWorkspacesSwept);
+  }
+  await ground.workspaces.sweep();
+  writeFileSync(join(folder, "a"), "of a program");
+  assert.deepEqual(filesOf(ground.path("staging")), { "wait-agent-1/a": "of a program" });
+  release();
+});
+
+test("a workspace in which there are only links to skills is tidied away as one without files [W10][K1]", async (t) => {
+  const ground = await openGroundWorkspacesSwept(t);
+  const row = await ground.start("c");
+  for (const name of ["pdf", "docx"]) symlinkSync(`/skills/${name}`, ground.path("workspace/c/skills", name));
+  ground.clock.move(8 * dayMsWorkspacesSwept);
+  assert.deepEqual(await ground.workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
+  assert.deepEqual([readdirSync(ground.path("workspace")), existsSync(ground.path("trash"))], [[], false]);
+  assert.equal(await ground.workspaces.cleanedAt(row), undefined);
+});
