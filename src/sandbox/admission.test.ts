@@ -8,6 +8,7 @@ import { openAdmission } from "./admission.ts";
 import type { SandboxSettings } from "./sandbox.ts";
 
 const [ann, ben, cas, dan] = ["ann", "ben", "cas", "dan"].map((name) => OwnerId.parse(name));
+
 assert.ok(ann && ben && cas && dan);
 
 type Take = () => { readonly taken: true } | "owner" | "machine" | "agent";
@@ -76,12 +77,6 @@ test("who waits for a sandbox of their own keeps no other user from running, and
   assert.deepEqual(admission.count(), { running: 2, waiting: 1 });
   first.leave();
   assert.deepEqual(await second.ready, { ok: true, value: true });
-});
-
-test("who has as many programs as they may keeps no other user from running [X4]", () => {
-  const { admission, enter } = open({ executionsMax: 2 });
-  for (const owner of [ann, ann, ben]) enter(owner);
-  assert.deepEqual(admission.count(), { running: 2, waiting: 1 });
 });
 
 test("who waits for the Python of their agent may wait longer than others, however long that is [X4][X1]", async () => {

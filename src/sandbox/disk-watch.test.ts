@@ -3,17 +3,22 @@ import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { playedProvider } from "../../test/world/played-provider.ts";
+import { testSettings } from "../../test/world/sandbox-settings.ts";
+import { quietLogger } from "../../test/world/workspace.ts";
+import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
 import { type Measured, noWorkspace } from "../workspace/workspace.ts";
 import { openDiskWatch } from "./disk-watch.ts";
+import { openGuests } from "./guests.ts";
 import { checkProgram } from "./program-checks.ts";
 
 const empty: Measured = {
   ...{ bytes: 0, files: 0, folders: 0, bytesMax: 100, filesMax: 10, freeBytes: 1000 },
   ...{ over: undefined, isFarOver: false },
 };
+
 const of = (bytes: number, more: Partial<Measured> = {}): Measured => ({
   ...{ ...empty, bytes, over: bytes > 100 ? "bytes" : undefined },
   ...more,
@@ -32,10 +37,8 @@ function watching() {
     return ok(moreBytes === 0 ? measured : of(measured.bytes + moreBytes));
   };
   const workspace = { ...nothing, measure };
-  const [quiet, at] = [() => {}, async () => {}];
-  const logger = { path: undefined, debug: quiet, info: quiet, warn: quiet, error: quiet, flush: at, close: at };
   const watch = openDiskWatch({
-    ...{ workspace, clock, logger },
+    ...{ workspace, clock, logger: quietLogger([]) },
     unnamedBytes: async () => unnamed,
     onDiskFull: () => watch.end(),
     endBackground: async () => void done.push("background"),
@@ -175,4 +178,55 @@ test("a program may run where too much is there, so that it can make room, but n
     [ok(undefined), refused("bytes", 100), refused("files", 10)],
   );
   assert.deepEqual(await checked(of(0, { over: "disk" })), failure("write_failed", { path: ".", why: "full" }));
+});
+
+test("when the disk is full, who took the most of it is ended, and the others go on [X4]", async () => {
+  const [clock, provider] = [manualClock(), playedProvider()];
+  const settings = { ...testSettings, guestsPerOwnerMax: 9, guestsMax: 9, kernelIdleMs: 1e9, guestIdleMs: 1e9 };
+  const guests = openGuests({
+    ...{ provider, clock, logger: quietLogger([]), ids: systemIds, reaped: Promise.resolve(), settings },
+    ...{ network: { wayOut: () => undefined }, folderOf: async () => undefined, onRoom() {} },
+  });
+  const ended: string[] = [];
+  const of = (bytes: number, more: Partial<Measured> = {}): Measured => ({ ...empty, bytes, bytesMax: 1e9, ...more });
+  const measured = new Map<string, Measured>();
+  const begin = async (id: string) => {
+    const marks = {};
+    const folder = { folder: "/", writable: "all", skills: undefined, uid: undefined, marks, release() {} } as const;
+    const nothing = noWorkspace(id, makeFailure("workspace_not_assigned", { agent: "root" }));
+    const measure = async () => ok(measured.get(id) ?? of(100));
+    const workspace = { ...nothing, measure, guestFolder: async () => ok({ ...folder, inside: `/workspace/${id}` }) };
+    const place = { owner: localOwner, conversation: 1, workspace, agent: "root" };
+    const held = guests.take({ place, session: { limits: testSettings.limits, env: {} } });
+    assert.ok(typeof held !== "string");
+    await held.opened;
+    held.watch?.begin({ onOver: () => void ended.push(id) }, of(100));
+  };
+  for (const id of ["small", "greedy", "still"]) await begin(id);
+  const at = async (now: Readonly<Record<string, Measured>>) => {
+    for (const [id, found] of Object.entries(now)) measured.set(id, found);
+    clock.move(1000);
+    await nextLoop();
+    return new Set(ended.splice(0));
+  };
+  assert.deepEqual(
+    await at({ still: of(100, { over: "disk" }) }),
+    new Set(["still"]),
+    "nobody took anything: who noticed it",
+  );
+  assert.deepEqual(await at({ small: of(200), greedy: of(5000), still: of(100) }), new Set());
+  const full = {
+    small: of(300, { over: "disk" }),
+    greedy: of(5000, { over: "disk" }),
+    still: of(100, { over: "disk" }),
+  };
+  assert.deepEqual(await at(full), new Set(["greedy"]));
+  assert.deepEqual(
+    provider.guests.map(({ wanted, told }) => [wanted.workspace?.inside, new Set(told)]),
+    [
+      ["/workspace/small", new Set()],
+      ["/workspace/greedy", new Set(["end all"])],
+      ["/workspace/still", new Set(["end all"])],
+    ],
+  );
 });

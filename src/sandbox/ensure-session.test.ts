@@ -14,17 +14,27 @@ import { ensureSession } from "./ensure-session.ts";
 import { openSandbox, type Sessions } from "./sandbox.ts";
 
 const amy = OwnerId.parse("amy");
-const id = "sb-session-amy";
-const about = { session_id: id, user_id: "amy", agent_id: "writer", business_domain_id: "bd_public" };
-const span = { name: "EnsureSandboxSession", ...about, ended: true };
 
-test("a session that runs is used again [S2][O1]", async (t) => {
+const id = "sb-session-amy";
+
+const about = { session_id: id, user_id: "amy", agent_id: "writer", business_domain_id: "bd_public" };
+
+test("a session that runs is used again, a missing one is made, one that was stopped is revived under its id [S2][O1]", async (t) => {
   const { sessions, ensure, lines, spans } = platform(t);
-  await sessions.create(amy, { dialect: "seed" });
-  assert.deepEqual(await ensure(), ok(id));
-  assert.deepEqual(lines, [`info reuse existing session: ${id}`]);
-  assert.deepEqual(spans, [{ ...span, action: "reuse_existing" }]);
+  const next = async () => [await ensure(), lines.splice(0)[0], spans.splice(0)];
+  const told = (line: string, action: string) => [ok(id), line, [{ ...span, action }]];
+  assert.deepEqual(await next(), told(`info create new sandbox session: ${id}`, "create_new"));
+  assert.deepEqual(await next(), told(`info reuse existing session: ${id}`, "reuse_existing"));
+  await sessions.stop(amy);
+  assert.deepEqual(await next(), told(`warn session status is stopped, will recreate: ${id}`, "recreate"));
+  await sessions.stop(amy, { forget: true });
+  await sessions.create(amy, { dialect: "public", id: "sess-77" });
+  assert.deepEqual(await ensure(), ok("sess-77"));
+  await sessions.stop(amy);
+  assert.deepEqual(await ensure(), ok("sess-77"));
 });
+
+const span = { name: "EnsureSandboxSession", ...about, ended: true };
 
 test("a missing session is made and looked at until it runs [S2][O1]", async (t) => {
   const { sessions, ensure, lines, spans, waits } = platform(t);
@@ -41,23 +51,6 @@ test("a missing session is made and looked at until it runs [S2][O1]", async (t)
     `info sandbox session ready: ${id} (attempts: 3)`,
   ]);
   assert.deepEqual(spans, [{ ...span, action: "create_new" }]);
-});
-
-test("the id that a session was made under counts [S2]", async (t) => {
-  const { sessions, ensure } = platform(t);
-  await sessions.create(amy, { dialect: "public", id: "sess-77" });
-  assert.deepEqual(await ensure(), ok("sess-77"));
-  await sessions.stop(amy);
-  assert.deepEqual(await ensure(), ok("sess-77"), "and it is revived under it");
-});
-
-test("a session that was stopped is made anew [S2][O1]", async (t) => {
-  const { sessions, ensure, lines, spans } = platform(t);
-  await sessions.create(amy, { dialect: "seed" });
-  await sessions.stop(amy);
-  assert.deepEqual(await ensure(), ok(id));
-  assert.equal(lines[0], `warn session status is stopped, will recreate: ${id}`);
-  assert.deepEqual(spans, [{ ...span, action: "recreate" }]);
 });
 
 test("three chats at once end in one session [S2]", async (t) => {
@@ -92,33 +85,20 @@ test("a new session that is stopped before it was seen is not waited for [S2]", 
   assert.deepEqual(waits, []);
 });
 
-test("after thirty looks a session that is never there is given up [S2]", async (t) => {
-  const { sessions, ensure, waits } = platform(t);
-  assert.deepEqual(await ensure({ find: goneAtEveryLook(sessions) }), failure("sandbox_session_not_ready", {}));
-  assert.deepEqual(waits, Array(29).fill(500));
-});
-
-test("a session is looked at once where nobody is to wait for it [S2]", async (t) => {
-  const { sessions, ensure, waits } = platform(t, undefined, { ...settings, readyRetriesMax: 0 });
-  assert.deepEqual([await ensure(), waits], [ok(id), []]);
-  await sessions.stop(amy);
-  const gone = await ensure({ find: goneAtEveryLook(sessions) });
-  assert.deepEqual([gone, waits], [failure("sandbox_session_not_ready", {}), []]);
-});
-
-test("nobody waits on for a caller who is gone [S2]", async (t) => {
-  const { sessions, ensure, waits } = platform(t);
-  const ensured = await ensure({ find: goneAtEveryLook(sessions) }, AbortSignal.abort());
-  assert.deepEqual(ensured, failure("sandbox_session_not_ready", {}));
-  assert.deepEqual(waits, [500]);
-});
-
-function goneAtEveryLook(sessions: Sessions): Sessions["find"] {
-  return async (owner) => {
-    await sessions.stop(owner, { forget: true });
-    return sessions.find(owner);
+test("a session that is never there is given up after as many looks as are set, or when its caller is gone [S2]", async (t) => {
+  const looksOf = async (set: Partial<typeof settings>, signal?: AbortSignal) => {
+    const { sessions, ensure, waits } = platform(t, undefined, { ...settings, ...set });
+    const gone: Sessions["find"] = async (owner) => {
+      await sessions.stop(owner, { forget: true });
+      return sessions.find(owner);
+    };
+    assert.deepEqual(await ensure({ find: gone }, signal), failure("sandbox_session_not_ready", {}));
+    return waits;
   };
-}
+  assert.deepEqual(await looksOf({}), Array(29).fill(500));
+  assert.deepEqual(await looksOf({ readyRetriesMax: 0 }), []);
+  assert.deepEqual(await looksOf({}, AbortSignal.abort()), [500]);
+});
 
 /** Sessions in a database of their own; what is waited for, logged and traced is written down. */
 function platform(t: TestContext, wrap: (storage: Storage) => Storage = (storage) => storage, set = settings) {

@@ -7,7 +7,7 @@ import { testSettings } from "../../test/world/sandbox-settings.ts";
 import { quietLogger } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
-import { failure, makeFailure } from "../protocol/failure.ts";
+import { makeFailure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { noWorkspace, type Observation } from "../workspace/workspace.ts";
 import { type Held, type NoGuest, openGuests, type PythonUse } from "./guests.ts";
@@ -117,29 +117,6 @@ test("the end of a turn is told to the sandbox, and what has no name any more in
   assert.deepEqual(counted, [{ moreBytes: 7 }]);
   await guests.endTurn(watched);
   assert.deepEqual(provider.guests[0]?.told, ["end turn"]);
-});
-
-test("a Python that was idle is dropped once, and one that was reset is not dropped again [X1]", async () => {
-  const { guests, clock, provider, placeOf, take } = open({ kernelIdleMs: 1000, guestIdleMs: 1_000_000 });
-  const cell = { agent: "root", isCell: true };
-  const toldAfter = async (seconds: number) => {
-    for (let second = 0; second < seconds; second += 1) {
-      clock.move(1000);
-      await nextLoop();
-    }
-    return provider.guests[0]?.told.splice(0);
-  };
-  const first = held(take("a", cell));
-  await first.opened;
-  first.release();
-  assert.deepEqual(await toldAfter(3), ["reset root"]);
-  held(take("a", cell)).release();
-  await guests.reset(placeOf("a"));
-  assert.deepEqual(await toldAfter(3), ["reset root"]);
-  const busy = held(take("a", cell));
-  await guests.reset(placeOf("a"));
-  busy.release();
-  assert.deepEqual(await toldAfter(3), ["reset root", "reset root"], "it was in use, so another one was started");
 });
 
 test("what was done to files is told of each sandbox that ended before the turn, of the last ones where there are many [W12][X4]", async () => {
@@ -259,15 +236,6 @@ test("while a program runs the end of a turn forgets nothing of it, and what it 
   assert.equal(looks, 1);
   await guests.endTurn(watched);
   assert.equal(held(guests.take(order)).isContinued(), false);
-});
-
-test("changes that cannot be told stand in the log, and nobody waits for them [W12][Q2]", async () => {
-  const { logged, take } = open();
-  const one = held(take("a"));
-  await one.opened;
-  const changes = async () => failure("write_failed", { path: ".", why: "io" });
-  assert.deepEqual(await one.changes({ ...files().observation, changes }), []);
-  assert.deepEqual(logged, ['what a program did to files could not be told {"code":"write_failed"}']);
 });
 
 test("what a program does to files while it is ended with its turn is told of that turn [W12][X1]", async () => {

@@ -11,7 +11,9 @@ async function readAll(live: LiveOutput, after?: OutputPlace): Promise<ProgramOu
 }
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
+
 const textOf = (outputs: readonly ProgramOutput[]) => outputs.map(({ text }) => text).join("");
+
 const numberedLines = (count: number) =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("");
 
@@ -30,39 +32,6 @@ test("readers hear everything from its beginning on, whenever they come, in the 
     { stream: "stdout", text: "c", cutBytes: 0, at: { stdout: 2, stderr: 1 } },
   ];
   assert.deepEqual([await early, await late, await readAll(live)], [told, told, told]);
-});
-
-test("a reader who has heard all so far hears what comes next in the order it was said, also when both streams go on at once [X1][X2]", async () => {
-  const live = createLiveOutput();
-  live.add("stdout", Buffer.from("begun\n"));
-  const reading = readAll(live);
-  await nextTick();
-  live.add("stdout", Buffer.from("dividing\n"));
-  live.add("stderr", Buffer.from("ZeroDivisionError\n"));
-  live.end();
-  assert.deepEqual(
-    (await reading).map(({ text }) => text),
-    ["begun\n", "dividing\n", "ZeroDivisionError\n"],
-  );
-});
-
-test("a reader who is much slower than the program misses nothing of it [X1]", async () => {
-  const live = createLiveOutput();
-  const reader = live.read()[Symbol.asyncIterator]();
-  const all = numberedLines(500_000);
-  const bytes = Buffer.from(all);
-  live.add("stdout", bytes.subarray(0, 100));
-  const { value: first } = await reader.next();
-  for (let start = 100; start < bytes.length; start += 10_000)
-    live.add("stdout", bytes.subarray(start, start + 10_000));
-  live.end();
-  const rest: ProgramOutput[] = [];
-  for (let next = await reader.next(); next.done !== true; next = await reader.next()) rest.push(next.value);
-  assert.equal(textOf([first, ...rest]), all);
-  assert.deepEqual(
-    rest.filter(({ cutBytes }) => cutBytes > 0),
-    [],
-  );
 });
 
 test("who comes again after any piece hears the rest, and nothing twice [X2]", async () => {
@@ -172,20 +141,6 @@ test("streams that take turns all the time lose their order in the end, and no b
   }
   live.shorten();
   assert.ok(live.keptBytes() <= 130_000, `${live.keptBytes()} bytes are kept`);
-});
-
-test("characters that come in pieces are put together, also for who hears each piece as it comes, and what is no text becomes a sign for it [X1]", async () => {
-  const live = createLiveOutput();
-  const early = readAll(live);
-  for (const byte of Buffer.from("\ufeffaé中👋")) {
-    live.add("stdout", Uint8Array.of(byte));
-    await nextTick();
-  }
-  live.add("stderr", Buffer.from("!"));
-  live.add("stdout", Uint8Array.of(0xff, 0x41, 0xe4));
-  live.end();
-  for (const told of [await early, await readAll(live)])
-    assert.equal(textOf(told.filter(({ stream }) => stream === "stdout")), "\ufeffaé中👋\ufffdA\ufffd");
 });
 
 test("however bytes come, readers hear what a program said, as one who reads all at once [X1]", async () => {

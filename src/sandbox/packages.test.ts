@@ -1,23 +1,62 @@
 import assert from "node:assert/strict";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { test } from "node:test";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { until } from "../../test/world/events.ts";
-import { installing, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
-import type { Result } from "../base/result.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { installing, makeTooDeep, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
+import { type Play, type PlayedGuest, playedProvider } from "../../test/world/played-provider.ts";
+import { quietLogger } from "../../test/world/workspace.ts";
+import { systemClock } from "../base/clock.ts";
+import { derivedHex, systemIds } from "../base/ids.ts";
+import { ok, type Result } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
-import { OwnerId } from "../protocol/ids.ts";
-import type { PackagesWanted } from "./sandbox.ts";
+import { localOwner, OwnerId } from "../protocol/ids.ts";
+import { installInGuest } from "./install-packages.ts";
+import { type Network, openNetwork } from "./network/network.ts";
+import { isOver, openPackageFolders } from "./package-folders.ts";
+import { type Package, packageProgram } from "./package-programs.ts";
+import type { Packages, PackagesWanted, Session } from "./sandbox.ts";
 
-// What is installed for the sessions of users, with guests whose part is played.
+// What is installed for the sessions of users, with guests whose part is played; real ones are in test/contracts/sandbox-packages.test.ts.
 
-const [ann, ben, cas] = ["ann", "ben", "cas"].map((name) => OwnerId.parse(name));
-assert.ok(ann && ben && cas);
+const [ann, ben, cas] = [OwnerId.parse("ann"), OwnerId.parse("ben"), OwnerId.parse("cas")];
+
+const greeter = pip("greeter");
+
+const left = { manager: "npm", name: "left", version: undefined } as const;
+
+const good = pipPlay();
 
 function unwrap<T>(result: Result<T, { readonly code: string }>): T {
   assert.ok(result.ok, result.ok ? "" : result.failure.code);
   return result.value;
+}
+
+async function told({ install }: Packages, ...packages: PackagesWanted["packages"]) {
+  const installed = await install(ann, wanted(...packages));
+  return installed.ok ? "it is there" : { code: installed.failure.code, ...installed.failure.params };
+}
+
+function folderOf([guest]: readonly PlayedGuest[]): string {
+  return guest?.wanted.workspace?.folder ?? assert.fail("there is a folder");
 }
 
 test("what was installed for a session stays when it is revived, and goes when another one takes its place [X5][S1]", async (t) => {
@@ -34,25 +73,6 @@ test("what was installed for a session stays when it is revived, and goes when a
   unwrap(await packages.install(ann, wanted(pip("greeter"))));
   unwrap(await sessions.stop(ann, { forget: true }));
   assert.deepEqual([existsSync(folderOf(ann)), await sessions.find(ann)], [false, undefined]);
-});
-
-test("who stops a session goes on when the installation for it is over, which has failed [X5][S1]", async (t) => {
-  const heard: string[] = [];
-  const { open } = installing(t, async ({ signal = assert.fail() }) => {
-    heard.push("begun");
-    await new Promise((called) => signal.addEventListener("abort", called));
-    for (let loop = 0; loop < 20; loop += 1) await nextLoop();
-    heard.push("over");
-    return { code: 0, how: "cancelled" };
-  });
-  const { packages, sessions } = open();
-  const installed = packages.install(ann, wanted(pip("greeter")));
-  await until("it is at it", () => heard.length === 1);
-  assert.equal(unwrap(await sessions.stop(ann))?.status, "stopped");
-  assert.deepEqual(heard, ["begun", "over"]);
-  const failed = await installed;
-  assert.deepEqual(failed.ok || failed.failure.params, { why: "cancelled", said: "" });
-  assert.equal((await sessions.find(ann))?.packages?.status, "failed");
 });
 
 test("a session that is made anew while packages are installed has none of the one before, and knows nothing of them [X5][S1]", async (t) => {
@@ -128,7 +148,7 @@ test("programs have the packages of their user, and run without any where there 
   assert.deepEqual(await sees(), ["done", undefined]);
 });
 
-test("all that a session has is installed anew with what is added: the last wish for a name counts, and a failure changes nothing [X5]", async (t) => {
+test("all that a session has is installed anew with what is added: the last wish for a name counts, and what failed is not asked for again [X5]", async (t) => {
   const heard: string[] = [];
   let isGood = true;
   const { packages, sessions } = installing(
@@ -151,27 +171,12 @@ test("all that a session has is installed anew with what is added: the last wish
     ["failed", [...current, pip("nowhere")], current, [{ manager: "pip", name: "greeter", version: "1.0" }]],
   );
   assert.match(after?.error ?? "", /no such package/);
+  isGood = true;
+  assert.equal(unwrap(await packages.install(ann, wanted(pip("polite")))).packages?.error, undefined);
   assert.deepEqual(heard, [
     ...["Two_words==1.0\ngreeter\n", "two-Words==2.0\ngreeter\n", "two-Words==2.0\ngreeter\nnowhere\n"],
+    "two-Words==2.0\ngreeter\npolite\n",
   ]);
-});
-
-test("a package that could not be installed is not asked for again with the next one, which is installed [X5]", async (t) => {
-  const heard: string[] = [];
-  const { packages } = installing(
-    t,
-    pipPlay(heard, (asked) => !asked.includes("nowhere")),
-  ).open();
-  unwrap(await packages.install(ann, wanted(pip("greeter"))));
-  const failed = await packages.install(ann, wanted(pip("nowhere")));
-  assert.equal(failed.ok || failed.failure.code, "packages_failed");
-  const there = unwrap(await packages.install(ann, wanted(pip("polite")))).packages;
-  const current = [pip("greeter"), pip("polite")];
-  assert.deepEqual(
-    [there?.status, there?.requested, there?.current, there?.error],
-    ["completed", current, current, undefined],
-  );
-  assert.deepEqual(heard, ["greeter\n", "greeter\nnowhere\n", "greeter\npolite\n"]);
 });
 
 test("two installations run at once on a machine, one of a user; the next is told when to come again, and a restart ends them [X5][X4]", async (t) => {
@@ -233,4 +238,368 @@ test("an installation that cannot be written down is told as that, before it beg
   const { status, error } = (await sessions.find(ann))?.packages ?? assert.fail("it was noted");
   assert.deepEqual([status, error], ["failed", "The AgentYard process that ran it ended."]);
   assert.equal(unwrap(await packages.install(ann, wanted(pip("greeter")))).packages?.status, "completed");
+});
+
+test("an installation that takes too much room is ended while it is at it, and nothing of it is left [X5][X4]", async (t) => {
+  const clock = manualClock();
+  const place = installing(
+    t,
+    async () => {
+      makeTooDeep(folderOf(guests));
+      clock.move(1000);
+      await until("it is ended", () => guests[0]?.told.length === 1);
+      return { code: 0, how: "lost" };
+    },
+    { clock },
+  );
+  const { packages, guests } = place.open();
+  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
+  assert.deepEqual(guests[0]?.told, ["close disk_full", "close done"]);
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
+});
+
+test("an installation that has left too much at its end has failed, and nobody looks at it any more [X5][X4]", async (t) => {
+  const clock = manualClock();
+  const play: Play = (execution) => {
+    if (execution.code.includes("pip list")) makeTooDeep(folderOf(guests));
+    return good(execution);
+  };
+  const place = installing(t, play, { clock });
+  const { packages, sessions, guests } = place.open();
+  await sessions.use(ann);
+  const timers = clock.timers();
+  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
+  assert.deepEqual([guests[0]?.told, clock.timers()], [["close done"], timers]);
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
+});
+
+test("all of an installation has the time that was given, and the list of what is there has its own [X5][X4]", async (t) => {
+  const clock = manualClock();
+  const times = async (tookMs: number) => {
+    const given: number[] = [];
+    const play: Play = (execution) => {
+      given.push(execution.timeoutMs);
+      if (execution.code.includes("pip install")) clock.move(tookMs);
+      return execution.code.includes("npm ls") ? { code: 0, says: "{}" } : good(execution);
+    };
+    const { packages } = installing(t, play, { clock, npmRegistry: "https://npm.test" }).open();
+    assert.equal(await told(packages, greeter, left), "it is there");
+    return given;
+  };
+  assert.deepEqual(
+    [await times(400), await times(5000)],
+    [
+      [1000, 30_000, 600, 30_000],
+      [1000, 30_000, 1, 30_000],
+    ],
+  );
+});
+
+test("packages are there for programs when the sandbox that installed them is gone, and cannot write any more [X5]", async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  const played = playedProvider(good);
+  const open: typeof played.open = async (order) => {
+    const opened = await played.open(order);
+    if (!opened.ok) return opened;
+    const close = (why: string) => {
+      asked.push(why);
+      return gone.promise.then(() => opened.value.close(why));
+    };
+    return ok({ ...opened.value, close });
+  };
+  const place = installing(t, good, { provider: { open } });
+  const { packages } = place.open();
+  const installed = told(packages, greeter);
+  await until("it is asked to go", () => asked.length === 1);
+  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+  const current = () => readlinkSync(join(place.folderOf(ann), "current"));
+  assert.deepEqual([asked, current()], [["done"], "none"]);
+  gone.resolve();
+  assert.equal(await installed, "it is there");
+  assert.notEqual(current(), "none");
+});
+
+test("where no sandbox can be had for an installation it is told why, and when to come again [X5][P5]", async (t) => {
+  const full = { ok: false, failure: { why: "full", said: "" } } as const;
+  const place = installing(t, good, { provider: { open: async () => full } });
+  assert.deepEqual(await told(place.open().packages, greeter), { code: "sandbox_full", retryAfterSeconds: 5 });
+  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
+});
+
+// How one is installed.
+
+const limits = {
+  ...{ memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 },
+};
+
+/** Of the session: another one than those of the settings. */
+const ownLimits = { ...limits, memoryBytes: 2 };
+
+type Rules = { readonly packageIndex: string; readonly npmRegistry: string | undefined };
+
+const pypi: Rules = { packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
+
+function openInstaller(
+  t: TestContext,
+  play: Play,
+  way?: Network,
+  set = pypi,
+  packages: readonly Package[] = [greeter],
+) {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const folders = openPackageFolders(dir, { ids: systemIds, logger: quietLogger([]) });
+  const provider = playedProvider(play);
+  const rules = { hosts: [], privateHosts: [], ...set };
+  const network = way ?? openNetwork({ rules, clock: systemClock, logger: quietLogger([]) });
+  const host = { provider, reaped: Promise.resolve(), settings: { limits }, network, rules, folders };
+  const install = (signal = new AbortController().signal) =>
+    installInGuest(
+      { ...host, clock: systemClock, ids: systemIds, logger: quietLogger([]) },
+      {
+        ...{ owner: localOwner, session: session(), packages, signal },
+        wanted: { packages, timeoutMs: 1000, allowsConflicts: false },
+      },
+    );
+  return { install, folders, guests: provider.guests, own: join(dir, derivedHex(32, localOwner)) };
+}
+
+function session(): Session {
+  return {
+    ...{ id: "s", owner: localOwner, status: "running", error: undefined, dialect: "seed", generation: 1, ttlMs: 1 },
+    ...{ createdAt: 0, updatedAt: 0, usedAt: 0, endedAt: undefined, agentId: undefined, businessDomain: undefined },
+    ...{ templateId: undefined, uploads: { fileBytesMax: 1, filesMax: 1, types: [] }, limits: ownLimits, env: {} },
+    ...{ executionTimeoutMs: 1, packages: undefined, degraded: [] },
+  };
+}
+
+test("an installation becomes current in one stroke, and the one before stays for those who read it [X5]", async (t) => {
+  const { install, folders, own, guests } = openInstaller(t, good);
+  await folders.of(localOwner);
+  assert.equal(readlinkSync(join(own, "current")), "none");
+  const names: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    assert.deepEqual(await install(), ok([{ manager: "pip", name: "greeter", version: "1.0" }]));
+    names.push(readlinkSync(join(own, "current")));
+  }
+  assert.deepEqual(readdirSync(own).toSorted(), ["current", "none", ...names.slice(1)].toSorted());
+  // The guest sees the new folder and nothing else, and it has a way out though nobody else has one.
+  const first = guests[0]?.wanted;
+  assert.deepEqual(
+    [first?.workspace?.writable, first?.packages, first?.uid, typeof first?.network, first?.env],
+    ["all", undefined, undefined, "function", {}],
+  );
+  assert.deepEqual([first?.limits, first?.near], [ownLimits, localOwner]);
+});
+
+test("a sandbox without pip, an index that says no and a list that makes no sense leave everything as it was [X5]", async (t) => {
+  const cases = [
+    [() => ({ code: 97 }), { code: "installer_missing", params: { manager: "pip" } }],
+    [
+      () => ({ code: 1, says: "\u001b[31mno such package\u001b[0m\n" }),
+      { code: "packages_failed", params: { why: "index", said: "no such package" } },
+    ],
+    [() => ({ code: 0, says: "{" }), { code: "packages_failed", params: { why: "lost", said: "" } }],
+    [() => ({ code: 0, how: "timeout" as const }), { code: "packages_failed", params: { why: "time", said: "" } }],
+    [() => ({ code: 0, how: "lost" as const }), { code: "packages_failed", params: { why: "lost", said: "" } }],
+    [
+      () => ({ code: 0, how: "cancelled" as const }),
+      { code: "packages_failed", params: { why: "cancelled", said: "" } },
+    ],
+  ] as const;
+  for (const [play, expected] of cases) {
+    const { install, own, guests } = openInstaller(t, play);
+    const failed = await install();
+    assert.deepEqual([failed.ok, readdirSync(own), guests[0]?.told], [false, ["current", "none"], ["close done"]]);
+    assert.ok(!failed.ok);
+    assert.deepEqual({ code: failed.failure.code, params: failed.failure.params }, expected);
+  }
+});
+
+test("a folder holds too much by its bytes, its files, or a tree that cannot be walked; holes take up nothing [X5][X4]", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-install-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const room = { bytesMax: 100_000, filesMax: 5, freeBytesMin: 0 };
+  writeFileSync(join(folder, "holes"), "");
+  truncateSync(join(folder, "holes"), 10_000_000_000);
+  for (const name of ["a", "b", "c"]) writeFileSync(join(folder, name), "x");
+  assert.equal(await isOver(folder, room), false);
+  assert.equal(await isOver(folder, { ...room, filesMax: 4 }), false);
+  assert.equal(await isOver(folder, { ...room, filesMax: 3 }), true);
+  assert.equal(await isOver(folder, { ...room, freeBytesMin: Number.MAX_SAFE_INTEGER }), true);
+  writeFileSync(join(folder, "large"), Buffer.alloc(200_000, "x"));
+  assert.equal(await isOver(folder, room), true);
+  rmSync(join(folder, "large"));
+  makeTooDeep(folder);
+  assert.equal(await isOver(folder, { ...room, bytesMax: 1024 ** 3, filesMax: 1000 }), true, "too deep to be measured");
+});
+
+test("packages of pip and npm are installed in turn, by a sandbox that reaches the two indexes and where PyPI keeps its files [X5]", async (t) => {
+  const reached: (readonly string[] | undefined)[] = [];
+  const asked: string[] = [];
+  const play: Play = ({ code, stdin, env }) => {
+    const list = code.includes("pip list") || code.includes("npm ls");
+    if (!list) asked.push(`${Buffer.from(stdin ?? []).toString()}${env?.PIP_INDEX_URL ?? env?.npm_config_registry}`);
+    if (code.includes("npm ls"))
+      return { code: 0, says: JSON.stringify({ dependencies: { left: { version: "2.0" } } }) };
+    return good({ ...noExecution, code });
+  };
+  const way: Network = {
+    wayOut(_, more) {
+      reached.push(more?.hosts);
+      return () => {};
+    },
+  };
+  const set = { ...pypi, npmRegistry: "https://registry.test" };
+  const packages = [{ manager: "npm", name: "left", version: undefined } as const, greeter];
+  const { install } = openInstaller(t, play, way, set, packages);
+  assert.deepEqual(
+    await install(),
+    ok([
+      { manager: "pip", name: "greeter", version: "1.0" },
+      { manager: "npm", name: "left", version: "2.0" },
+    ]),
+  );
+  assert.deepEqual(asked, ["greeter\nhttps://pypi.org/simple", "left\nhttps://registry.test"]);
+  await openInstaller(t, good, way, { packageIndex: "http://mirror.test:81/simple", npmRegistry: undefined }).install();
+  assert.deepEqual(reached, [["pypi.org:443", "registry.test:443", "files.pythonhosted.org:443"], ["mirror.test:81"]]);
+});
+
+const noExecution = { id: "", language: "bash", agent: "packages", timeoutMs: 1 } as const;
+
+test("a package that asks for host after host while it is installed fills no memory, and of what it was kept from three are told [X5][X4]", async (t) => {
+  const heard: ((text: string) => void)[] = [];
+  const asks: Play = () => {
+    const before = heldBytes();
+    for (let host = 0; host < 2_000; host += 1)
+      for (const refused of heard) refused(Buffer.alloc(50_000, `${host} `).toString("latin1"));
+    assert.ok(heldBytes() - before < 20_000_000, "texts that nobody is shown are not kept");
+    return { code: 1, says: "no" };
+  };
+  const { install } = openInstaller(t, asks, {
+    wayOut(_, more) {
+      if (more !== undefined) heard.push(more.onRefusal);
+      return () => {};
+    },
+  });
+  const failed = await install();
+  assert.ok(!failed.ok && failed.failure.code === "packages_failed");
+  const [said, ...texts] = String(failed.failure.params.said).split("\n");
+  assert.deepEqual([said, texts.map((text) => text.slice(0, 4))], ["no", ["0 0 ", "1 1 ", "2 2 "]]);
+});
+
+setFlagsFromString("--expose-gc");
+
+const collect = runInNewContext("gc");
+
+function heldBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+// Their folders.
+
+test("an installation that a crash cut off in its last moment does not keep the next one from its place [X5][Q2]", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const folders = openPackageFolders(dir, { ids: systemIds, logger: quietLogger([]) });
+  const own = await folders.of(localOwner);
+  const cutOff = await folders.begin(localOwner);
+  symlinkSync(cutOff.name, join(own, "current.next"));
+  const { name } = await folders.begin(localOwner);
+  await folders.makeCurrent(localOwner, name);
+  assert.equal(readlinkSync(join(own, "current")), name);
+});
+
+test("whatever a package made of its folder while it was installed, a failed one is removed and the next one takes its place [X5][X4]", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const logged: string[] = [];
+  const folders = openPackageFolders(dir, { ids: systemIds, logger: quietLogger(logged) });
+  const own = await folders.of(localOwner);
+  const failed = await folders.begin(localOwner);
+  makeDeep(failed.folder);
+  await folders.drop(localOwner, failed.name);
+  assert.deepEqual([readdirSync(own), readdirSync(join(dir, "gone"))], [["current", "none"], []]);
+  const cutOff = await folders.begin(localOwner);
+  makeDeep(cutOff.folder);
+  // What a crash left of a removal.
+  mkdirSync(join(dir, "gone", `gone-${"0".repeat(24)}.1`, "a"), { recursive: true });
+  const good = await folders.begin(localOwner);
+  assert.deepEqual(readdirSync(join(dir, "gone")), []);
+  await folders.makeCurrent(localOwner, good.name);
+  assert.deepEqual(readdirSync(own).toSorted(), ["current", good.name, "none"].toSorted());
+  makeDeep(good.folder);
+  await folders.forget(localOwner);
+  assert.deepEqual([readdirSync(dir), readdirSync(join(dir, "gone")), logged], [["gone"], [], []]);
+});
+
+test("a server that is not root removes folders that a package locked [X5][X4]", (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const uid = process.geteuid?.() === 0 ? 54_400 : undefined;
+  if (uid !== undefined) chownSync(dir, uid, uid);
+  chmodSync(dir, 0o700);
+  const script = `
+    import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+    import { openPackageFolders } from ${JSON.stringify(new URL("./package-folders.ts", import.meta.url).href)};
+    import { systemIds } from ${JSON.stringify(new URL("../base/ids.ts", import.meta.url).href)};
+    ${uid === undefined ? "" : `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});`}
+    const folders = openPackageFolders(${JSON.stringify(dir)}, { ids: systemIds, logger: console });
+    const { name, folder } = await folders.begin("u");
+    mkdirSync(folder + "/a/b", { recursive: true });
+    writeFileSync(folder + "/a/b/c", "");
+    for (const locked of ["/a/b", "/a", ""]) chmodSync(folder + locked, 0);
+    await folders.drop("u", name);
+    console.log(JSON.stringify([readdirSync(await folders.of("u")), readdirSync(${JSON.stringify(join(dir, "gone"))})]));
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8" });
+  assert.deepEqual(JSON.parse(said), [["current", "none"], []]);
+});
+
+/** A way in that is longer than the system takes at once. */
+function makeDeep(folder: string): void {
+  const script = `for (let i = 0; i < 60; i += 1) { const name = "d".repeat(100); fs.mkdirSync(name); process.chdir(name); } fs.writeFileSync("f", "");`;
+  execFileSync(process.execPath, ["--eval", script], { cwd: folder });
+}
+
+// What pip and npm are asked.
+
+const npm = (name: string, version?: string) => ({ manager: "npm", name, version }) as const;
+
+test("pip and npm are asked for what is wanted from the index that is set: a version without an operator is exactly that one, without TLS only where it is set so [X5]", () => {
+  const url = "https://mirror.test/simple";
+  const order = { packages: [], url, allowsConflicts: false };
+  const asked = [pip("a"), pip("b", "1.0"), ...["=1", "<2", ">=1,<2", "!=3", "~=4"].map((one) => pip("c", one))];
+  assert.equal(
+    packageProgram("pip", { ...order, packages: asked }).wanted,
+    ["a", "b==1.0", "c=1", "c<2", "c>=1,<2", "c!=3", "c~=4", ""].join("\n"),
+  );
+  const { wanted: ofNpm, env } = packageProgram("npm", { ...order, packages: [npm("@a/b"), npm("c", "^1.0.0")] });
+  assert.deepEqual([ofNpm, env], ["@a/b\nc@^1.0.0\n", { npm_config_registry: url }]);
+  const envOf = (index: string) => packageProgram("pip", { ...order, url: index }).env;
+  const trusted = { PIP_INDEX_URL: "http://mirror.test:81/simple", PIP_TRUSTED_HOST: "mirror.test:81" };
+  assert.deepEqual(envOf(url), { PIP_INDEX_URL: url, PIP_IGNORE_INSTALLED: "1" });
+  assert.deepEqual(envOf("http://mirror.test:81/simple"), { ...trusted, PIP_IGNORE_INSTALLED: "1" });
+});
+
+test("what was installed is told by name and version, at most two thousand of them, and what makes no sense is nothing [X5][X4]", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `p${index}`, version: "1" }));
+  const parsedBy = (manager: "pip" | "npm", said: unknown) =>
+    packageProgram(manager, { packages: [], url: "https://mirror.test", allowsConflicts: false }).parse(
+      typeof said === "string" ? said : JSON.stringify(said),
+    );
+  assert.deepEqual(parsedBy("pip", many(1)), [{ manager: "pip", name: "p0", version: "1" }]);
+  assert.equal(parsedBy("pip", many(2000))?.length, 2000);
+  for (const wrong of [many(2001), [{ name: "p" }], [{ name: "x".repeat(257), version: "1" }], {}, "{"])
+    assert.equal(parsedBy("pip", wrong), undefined);
+  const dependencies = (count: number) =>
+    Object.fromEntries(many(count).map(({ name, version }) => [name, { version, resolved: "https://x" }]));
+  assert.deepEqual(parsedBy("npm", { dependencies: dependencies(1) }), [{ manager: "npm", name: "p0", version: "1" }]);
+  assert.equal(parsedBy("npm", { dependencies: dependencies(2001) })?.length, 2000);
+  assert.deepEqual(
+    [parsedBy("npm", {}), parsedBy("npm", "{"), parsedBy("npm", { dependencies: [] })],
+    [[], undefined, undefined],
+  );
 });

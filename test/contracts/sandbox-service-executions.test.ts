@@ -1,20 +1,161 @@
 import assert from "node:assert/strict";
-import { getEventListeners } from "node:events";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { ok } from "../../src/base/result.ts";
 import { homesHere } from "../../src/homes/homes.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import { failure, makeFailure } from "../../src/protocol/failure.ts";
+import type { SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { ExecutionRecord, ProgramOutput, ProgramPlace } from "../../src/sandbox/sandbox.ts";
+import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
-import { changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
+import { playedProvider } from "../world/played-provider.ts";
+import { openGround } from "./sandbox-service-place.ts";
+import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
-// What is known of executions while they run and when they end, and who is kept waiting by them.
+// Executions over sandboxes whose part the test plays: what is known of them, what is written down, and when they end.
 
 const all = { limit: 100, offset: 0 };
+
 const long = { ...echo, code: "long" } as const;
-const bare = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
+
 const { signal: never } = new AbortController();
+
+const busy = { ok: false, failure: makeFailure("storage_busy", {}) } as const;
+
+test("a program that runs is listed as running, and what it said so far is shown as short as its caller wants it [X2]", async (t) => {
+  const talking = changedGuests((guest) => ({
+    async *run(execution) {
+      await nextLoop();
+      ground.clock.move(5);
+      yield { kind: "output", stream: "stdout", bytes: Buffer.from("0123456789") };
+      yield* guest.run(execution);
+    },
+  }));
+  const ground = await openPlayed(t, { provider: talking });
+  const { executions } = ground.sandbox;
+  const wanted = { ...long, shownBytesMax: 4, timeoutMs: 10 ** 9 };
+  const { id, timeoutMs } = unwrap(await executions.submit(bare, wanted));
+  await until("it runs", () => ground.running().length === 1);
+  assert.deepEqual([timeoutMs, ground.running()[0]?.timeoutMs], [60_000, 60_000], "as long as the setting says");
+  const nothing = { text: "", cutBytes: 0, path: undefined };
+  assert.deepEqual((await executions.find(alice, id))?.soFar, {
+    stdout: { text: "01\n[…]\n89", cutBytes: 6, path: undefined },
+    stderr: nothing,
+  });
+  const { items } = await executions.list(alice, all);
+  assert.deepEqual(
+    items.map(({ status, createdAt, startedAt = 0, endedAt }) => [status, startedAt - createdAt, endedAt]),
+    [["running", 0, undefined]],
+  );
+  ground.clock.move(7);
+  ground.finish("long");
+  const record = (await executions.wait(alice, id, never)) ?? assert.fail("it is over");
+  const at = (time = 0) => time - record.createdAt;
+  assert.deepEqual([at(record.startedAt), at(record.endedAt)], [5, 12]);
+});
+
+test("a program that is cancelled before its turn came, or while its sandbox starts, has never begun [X2]", async (t) => {
+  const begun = Promise.withResolvers<void>();
+  const ground = await openPlayed(t, {
+    settings: { executionsMax: 1 },
+    provider: (played) => ({
+      async open(wanted) {
+        await begun.promise;
+        return played.open(wanted);
+      },
+    }),
+  });
+  const { executions } = ground.sandbox;
+  const [starts, waits] = [
+    unwrap(await executions.submit(bare, long)).id,
+    unwrap(await executions.submit(bare, { ...long, code: "late" })).id,
+  ];
+  await until("the first one starts", () => ground.provider.opened() === 1);
+  assert.equal(await executions.cancel(alice, waits), true);
+  const cancelled = executions.cancel(alice, starts);
+  begun.resolve();
+  assert.equal(await cancelled, true);
+  for (const id of [starts, waits]) {
+    const record = await executions.find(alice, id);
+    assert.deepEqual([record?.status, record?.startedAt, record?.report], ["cancelled", undefined, undefined]);
+  }
+});
+
+test("each way in which a program ends is a word in its record [X2]", async (t) => {
+  const played = playedProvider(({ code }) => plays[code] ?? assert.fail());
+  const ground = await openPlayed(t, { played });
+  const { executions } = ground.sandbox;
+  const place = await ground.place("c1");
+  const told: Record<string, unknown> = {};
+  for (const code of Object.keys(plays)) {
+    const { id } = unwrap(await executions.submit(place, { ...echo, code }));
+    told[code] = (await executions.wait(alice, id, never))?.status;
+  }
+  assert.deepEqual(told, {
+    ...{ well: "completed", badly: "failed", killed: "failed", hungry: "failed" },
+    ...{ late: "timeout", lost: "crashed" },
+  });
+});
+
+const plays: Readonly<Record<string, ReturnType<NonNullable<Parameters<typeof playedProvider>[0]>>>> = {
+  well: { code: 0 },
+  badly: { code: 1 },
+  killed: { code: 0, how: "killed" },
+  hungry: { code: 0, how: "out_of_memory" },
+  late: { code: 0, how: "timeout" },
+  lost: { code: 0, how: "lost" },
+};
+
+test("a program that was ended for want of room has failed, and its record says of what [X2][X4]", async (t) => {
+  const ground = await openPlayed(t, { limits: { bytesMax: 100_000 } });
+  const place = await ground.place("c1");
+  const { executions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(place, long));
+  await until("it runs", () => ground.running().length === 1);
+  await writeInside(place, "outputs/much", 200_000);
+  await until("it is ended", async () => {
+    ground.clock.move(1000);
+    return (await executions.find(alice, id))?.endedAt !== undefined;
+  });
+  const record = await executions.find(alice, id);
+  assert.deepEqual([record?.status, record?.report?.how, record?.wasCutOff], ["failed", "disk_full", false]);
+});
+
+test("who cancels a program that has just come to its end is told that it was over [X2]", async (t) => {
+  const ground = await openPlayed(t);
+  const { executions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(bare, long));
+  await until("it runs", () => ground.running().length === 1);
+  ground.finish("long");
+  assert.equal(await executions.cancel(alice, id), false);
+  assert.equal((await executions.find(alice, id))?.status, "completed");
+});
+
+test("what a killed server left open is over at the next start, however much it is, also what cannot be read; the session goes on [X2][S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, long));
+  await until("it runs", () => ground.running().length === 1);
+  await nextLoop();
+  ground.clock.move(500);
+  await until("it is written that it runs", async () =>
+    ((await ground.storage.findExecution(alice, id))?.body ?? "").includes('"running"'),
+  );
+  const row = (name: string): ExecutionRow => ({
+    ...{ id: name, owner: alice, createdAt: 1, endedAt: undefined, body: "{}", full: undefined },
+  });
+  for (let count = 0; count < 51; count += 1) unwrap(await ground.storage.putExecution(row(`e${count}`)));
+  const next = await ground.restart("killed");
+  const { items, total } = await next.sandbox.executions.list(alice, all);
+  assert.deepEqual(
+    [items.map((record) => [record.status, record.wasCutOff, record.endedAt === undefined]), total],
+    [[["crashed", true, false]], 52],
+  );
+  assert.deepEqual(await next.storage.openExecutions(100), []);
+  const again = unwrap(await next.sandbox.run(await next.place("c1"), echo));
+  assert.deepEqual([(await again.report).how, (await next.sandbox.sessions.find(alice))?.generation], ["done", 1]);
+});
 
 test("what a server that is gone left open is closed by one that lives, and nobody is told before that it is over [X2][N1]", async (t) => {
   const listeners = new Set<(server: string) => void>();
@@ -56,146 +197,173 @@ test("a database that takes no end of what an earlier process left is not asked 
   assert.deepEqual(ground.logged, ['a record of an execution could not be closed {"code":"storage_full"}']);
 });
 
-test("a program that runs is listed as running, and what it said so far is shown as short as its caller wants it [X2]", async (t) => {
-  const talking = changedGuests((guest) => ({
-    async *run(execution) {
-      await nextLoop();
-      ground.clock.move(5);
-      yield { kind: "output", stream: "stdout", bytes: Buffer.from("0123456789") };
-      yield* guest.run(execution);
-    },
-  }));
-  const ground = await openPlayed(t, { provider: talking });
-  const { executions } = ground.sandbox;
-  const wanted = { ...long, shownBytesMax: 4, timeoutMs: 10 ** 9 };
-  const { id, timeoutMs } = unwrap(await executions.submit(bare, wanted));
-  await until("it runs", () => ground.running().length === 1);
-  assert.deepEqual([timeoutMs, ground.running()[0]?.timeoutMs], [60_000, 60_000], "as long as the setting says");
-  const nothing = { text: "", cutBytes: 0, path: undefined };
-  assert.deepEqual((await executions.find(alice, id))?.soFar, {
-    stdout: { text: "01\n[…]\n89", cutBytes: 6, path: undefined },
-    stderr: nothing,
-  });
-  const { items } = await executions.list(alice, all);
-  assert.deepEqual(
-    items.map(({ status, createdAt, startedAt = 0, endedAt }) => [status, startedAt - createdAt, endedAt]),
-    [["running", 0, undefined]],
-  );
-  ground.clock.move(7);
-  ground.finish("long");
-  const record = (await executions.wait(alice, id, never)) ?? assert.fail("it is over");
-  const at = (time = 0) => time - record.createdAt;
-  assert.deepEqual([at(record.startedAt), at(record.endedAt)], [5, 12]);
-});
-
-test("a program that is cancelled while its sandbox starts has never begun [X2]", async (t) => {
-  const begun = Promise.withResolvers<void>();
-  const ground = await openPlayed(t, {
-    provider: (played) => ({
-      async open(wanted) {
-        await begun.promise;
-        return played.open(wanted);
-      },
-    }),
-  });
-  const { executions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(bare, long));
-  await until("it starts", () => ground.provider.opened() === 1);
-  const cancelled = executions.cancel(alice, id);
-  begun.resolve();
-  assert.equal(await cancelled, true);
-  const record = await executions.find(alice, id);
-  assert.deepEqual([record?.status, record?.startedAt, record?.report], ["cancelled", undefined, undefined]);
-});
-
-test("a program that there was no room for keeps nobody waiting who stops the session [S1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { executionsMax: 1, waitingMax: 0 } });
-  const first = unwrap(await ground.sandbox.run(bare, long));
-  const refused = await ground.sandbox.run(bare, echo);
-  assert.equal(refused.ok || refused.failure.code, "sandbox_full");
-  ground.finish("long");
-  await first.report;
-  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
-});
-
-test("a program that is asked for just before its session is stopped is cancelled, and neither waits for the other [S1][X1]", async (t) => {
-  const ground = await openPlayed(t);
-  unwrap(await ground.sandbox.sessions.use(alice));
-  await nextLoop();
-  const [run, stopped] = [ground.sandbox.run(bare, long), ground.sandbox.sessions.stop(alice)];
-  assert.equal(unwrap(await stopped)?.status, "stopped");
-  assert.equal((await unwrap(await run).report).how, "cancelled");
-});
-
-test("a program that does not listen ends with its sandbox when its session is stopped [S1][X4]", async (t) => {
-  const deaf = changedGuests(({ run }) => ({ run: (execution) => run({ ...execution, signal: undefined }) }));
-  const ground = await openPlayed(t, { provider: deaf });
-  const run = unwrap(await ground.sandbox.run(bare, long));
-  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
-  assert.equal((await run.report).how, "lost");
-});
-
-test("old uses and old records that a database cannot take are named in the log [X2][S1][Q2]", async (t) => {
-  const busy = async () => ({ ok: false, failure: makeFailure("storage_busy", {}) }) as const;
+test("a program that is asked for while those of an earlier process are still being closed is none of them [X2]", async (t) => {
+  const goOn = Promise.withResolvers<void>();
   const wrapStorage = (storage: Storage): Storage => ({
-    ...{ ...storage, touchSession: busy, dropExecutions: busy, trimExecutions: busy },
+    ...storage,
+    async openExecutions(limit) {
+      await goOn.promise;
+      return storage.openExecutions(limit);
+    },
   });
   const ground = await openPlayed(t, { wrapStorage });
-  for (let count = 0; count < 20; count += 1) {
-    const { id } = unwrap(await ground.sandbox.executions.submit(bare, echo));
-    await ground.sandbox.executions.wait(alice, id, never);
-  }
-  ground.clock.move(60_000);
-  await ground.sandbox.sessions.use(alice);
-  const [used, dropped] = [
-    "the use of a session could not be written down",
-    "old records of executions could not be dropped",
-  ];
-  const code = ' {"code":"storage_busy"}';
-  await until("all are named", () => ground.logged.length === 3);
-  assert.deepEqual(ground.logged.toSorted(), [dropped + code, dropped + code, used + code].toSorted());
-});
-
-test("who cancels a program that has just come to its end is told that it was over [X2]", async (t) => {
-  const ground = await openPlayed(t);
   const { executions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(bare, long));
+  const submitted = executions.submit(await ground.place("c1"), { ...echo, code: "long" });
+  assert.equal(await isOver(submitted), false);
+  goOn.resolve();
+  const { id } = unwrap(await submitted);
   await until("it runs", () => ground.running().length === 1);
   ground.finish("long");
-  assert.equal(await executions.cancel(alice, id), false);
-  assert.equal((await executions.find(alice, id))?.status, "completed");
+  assert.equal((await executions.wait(alice, id, never))?.status, "completed");
 });
 
-test("who deletes a session waits for its programs alone, and takes nothing from another user [S1][X2]", async (t) => {
-  const ground = await openPlayed(t);
-  const { executions, sessions } = ground.sandbox;
-  unwrap(await executions.submit(bare, long));
-  const { id } = unwrap(await executions.submit({ ...bare, owner: bob }, { ...long, code: "his" }));
-  await until("both run", () => ground.running().length === 2);
-  unwrap(await sessions.stop(alice, { forget: true }));
-  assert.equal((await executions.find(bob, id))?.status, "running");
-  assert.ok(executions.follow(bob, id) !== undefined);
-  ground.finish("his");
-  assert.equal((await executions.wait(bob, id, never))?.status, "completed");
+test("what runs and what waits when the server ends was cut off, and what somebody stopped before was not [X2]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 1 } });
+  const place = await ground.place("c1");
+  const submit = async (code: string) => {
+    const { id } = unwrap(await ground.sandbox.executions.submit(place, { ...echo, code }));
+    return id;
+  };
+  const ids = [await submit("runs"), await submit("waits"), await submit("is stopped")];
+  await until("the first one runs", () => ground.running().length === 1);
+  assert.equal(await ground.sandbox.executions.cancel(alice, ids[2] ?? ""), true);
+  const next = await ground.restart("closed");
+  const records = await Promise.all(ids.map((id) => next.sandbox.executions.find(alice, id)));
+  assert.deepEqual(
+    records.map((record) => [record?.status, record?.wasCutOff, record?.report?.how]),
+    [
+      ["crashed", true, "lost"],
+      ["crashed", true, undefined],
+      ["cancelled", false, undefined],
+    ],
+  );
 });
 
-test("a program whose record broke down because of a mistake keeps no Python from the next one [X2]", async (t) => {
-  let isBroken = true;
+test("a program that comes to its own end while the server does was not cut off [X2]", async (t) => {
+  const provider = changedGuests(({ run, close }) => ({
+    run: (execution) => run({ ...execution, signal: undefined }),
+    async close(why) {
+      ground.finish("long");
+      for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+      return close(why);
+    },
+  }));
+  const ground = await openPlayed(t, { provider });
+  const { id } = unwrap(await ground.sandbox.executions.submit(bare, long));
+  await until("it runs", () => ground.running().length === 1);
+  const next = await ground.restart("closed");
+  const record = await next.sandbox.executions.find(alice, id);
+  assert.deepEqual([record?.status, record?.wasCutOff, record?.report?.how], ["completed", false, "done"]);
+});
+
+test("an execution is on the disk when anybody knows its id, and not waited for there as long as nobody does [X2][Q2]", async (t) => {
+  const written: unknown[] = [];
+  const onDisk = Promise.withResolvers<void>();
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,
     async putExecution(row, options) {
-      if (isBroken) throw new Error("a mistake");
+      written.push(options?.isOnDisk ?? true);
+      if (written.length === 2) await onDisk.promise;
+      return storage.putExecution(row, options);
+    },
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const place = await ground.place("c1");
+  const { executions } = ground.sandbox;
+  const submit = async (more: object) => unwrap(await executions.submit(place, { ...echo, code: "long", ...more })).id;
+  const asked = await submit({ isWaitedFor: true });
+  const waited = executions.wait(alice, asked, AbortSignal.abort());
+  assert.equal(await isOver(waited), false);
+  onDisk.resolve();
+  assert.equal(await waited, undefined);
+  assert.deepEqual(written, [false, true]);
+  await submit({});
+  await submit({ isWaitedFor: true, id: "0".repeat(32) });
+  assert.deepEqual(written, [false, true, true, true]);
+});
+
+test("the end of an execution that cannot be written at once is written when it can be, and is known meanwhile [X2][Q2]", async (t) => {
+  let [refusals, tries] = [4, 0];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async putExecution(row, options) {
+      if (row.endedAt === undefined) return storage.putExecution(row, options);
+      tries += 1;
+      return tries <= refusals ? busy : storage.putExecution(row, options);
+    },
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { wait } = ground.clock;
+  const waits: number[] = [];
+  ground.clock.wait = (ms, ended) => {
+    waits.push(ms);
+    return wait(ms, ended);
+  };
+  const place = await ground.place("c1");
+  const { executions } = ground.sandbox;
+  const run = async () => {
+    const { id } = unwrap(await executions.submit(place, echo));
+    const known = await executions.wait(alice, id, never);
+    const row = await ground.storage.findExecution(alice, id);
+    return [known?.status, row?.endedAt !== undefined, tries];
+  };
+  assert.deepEqual(await run(), ["completed", true, 5]);
+  assert.deepEqual(ground.logged.filter(unrecorded), []);
+  [refusals, tries] = [9, 0];
+  assert.deepEqual(await run(), ["completed", false, 5]);
+  assert.equal(ground.logged.filter(unrecorded).length, 1);
+  assert.deepEqual(waits, Array(8).fill(1000), "the database has a second each time");
+});
+
+const unrecorded = (line: string) => line.startsWith("an execution could not be recorded");
+
+test("that a program is over is written after that it runs, however long that takes [X2]", async (t) => {
+  const held = Promise.withResolvers<void>();
+  const written: string[] = [];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async putExecution(row, options) {
+      const { status } = JSON.parse(row.body);
+      if (status === "running") await held.promise;
+      written.push(status);
       return storage.putExecution(row, options);
     },
   });
   const ground = await openPlayed(t, { wrapStorage });
   const { executions } = ground.sandbox;
-  const cell = { ...echo, language: "python" } as const;
-  await assert.rejects(executions.submit(bare, cell));
-  isBroken = false;
-  const { id } = unwrap(await executions.submit(bare, cell));
-  assert.equal((await executions.wait(alice, id, never))?.status, "completed");
-  assert.deepEqual(ground.sandbox.load(), { guests: 1, running: 0, waiting: 0 });
+  const { id } = unwrap(await executions.submit(bare, long));
+  await until("it runs", () => ground.running().length === 1);
+  // It is known as running a moment after it does.
+  await nextLoop();
+  ground.clock.move(500);
+  ground.finish("long");
+  const over = executions.wait(alice, id, never);
+  assert.deepEqual([await isOver(over), written], [false, ["pending"]]);
+  held.resolve();
+  assert.equal((await over)?.status, "completed");
+  assert.deepEqual(written, ["pending", "running", "completed"]);
+});
+
+test("that a program is over is known as soon as it is, and waited for until it is written down [X2]", async (t) => {
+  const held = Promise.withResolvers<void>();
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async putExecution(row, options) {
+      if (row.endedAt !== undefined) await held.promise;
+      return storage.putExecution(row, options);
+    },
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { executions, sessions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(bare, echo));
+  const waited = executions.wait(alice, id, never);
+  await until("it is known", async () => (await executions.find(alice, id))?.status === "completed");
+  const listed = (await executions.list(alice, { limit: 1, offset: 0 })).items.map(({ status }) => status);
+  const stopped = sessions.stop(alice);
+  assert.deepEqual([listed, await isOver(Promise.race([waited, stopped]))], [["completed"], false]);
+  held.resolve();
+  await Promise.all([waited, stopped]);
+  assert.notEqual((await ground.storage.findExecution(alice, id))?.endedAt, undefined);
 });
 
 test("a record says which server has the program, and that it runs once it has for half a second [X2][N1]", async (t) => {
@@ -270,9 +438,298 @@ test("a program that came to its end is known as that, also where its record bro
   assert.ok(ground.logged.some((line) => line.startsWith("an execution could not be recorded")));
 });
 
-test("a program that is over does not hold on to the signal of its caller [X1][X4]", async (t) => {
-  const ground = await openPlayed(t);
-  const { signal } = new AbortController();
-  await unwrap(await ground.sandbox.run(bare, { ...echo, signal })).report;
-  assert.deepEqual(getEventListeners(signal, "abort"), []);
+test("a program whose record cannot be begun is refused, and keeps no Python from the next one [X2][Q2]", async (t) => {
+  let [isFull, isBroken] = [true, false];
+  const ground = await openPlayed(t, {
+    wrapStorage: (storage) => ({
+      ...storage,
+      async putExecution(...row) {
+        if (isBroken) throw new Error("a mistake");
+        return isFull ? { ok: false, failure: makeFailure("storage_full", {}) } : storage.putExecution(...row);
+      },
+    }),
+  });
+  const { executions } = ground.sandbox;
+  const cell = { ...echo, language: "python" } as const;
+  const refused = await executions.submit(bare, cell);
+  assert.equal(refused.ok ? "taken" : refused.failure.code, "storage_full");
+  isBroken = true;
+  await assert.rejects(executions.submit(bare, cell));
+  [isFull, isBroken] = [false, false];
+  const { id } = unwrap(await executions.submit(bare, cell));
+  assert.equal((await executions.wait(alice, id, never))?.status, "completed");
+  assert.deepEqual(ground.sandbox.load(), { guests: 1, running: 0, waiting: 0 });
 });
+
+test("a mistake of ours while a sandbox starts fails its programs, and nobody waits for ever [X2][X3]", async (t) => {
+  const ground = await openPlayed(t, {
+    provider: () => ({ open: () => Promise.reject(new Error("too many open files")) }),
+  });
+  const place = await ground.place("c1");
+  ground.sandbox.prewarm(place, "python");
+  const ran = await ground.sandbox.run(place, echo);
+  assert.deepEqual(ran.ok ? "it ran" : [ran.failure.code, ran.failure.params], [
+    "sandbox_start_failed",
+    { why: "broke_down" },
+  ]);
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, echo));
+  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
+  assert.deepEqual([record?.status, record?.failure?.code], ["failed", "sandbox_start_failed"]);
+  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
+  assert.deepEqual(ground.sandbox.load(), nothing);
+});
+
+const nothing = { guests: 0, running: 0, waiting: 0 };
+
+test("a mistake of ours while a program begins is told as a crash, and takes no room away [X2][X4]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const broken: ProgramPlace = {
+    ...place,
+    workspace: place.workspace && { ...place.workspace, observe: () => Promise.reject(new Error("a mistake")) },
+  };
+  await assert.rejects(ground.sandbox.run(broken, echo));
+  const { id } = unwrap(await ground.sandbox.executions.submit(broken, echo));
+  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
+  assert.deepEqual([record?.status, record?.startedAt], ["crashed", undefined]);
+  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
+  assert.deepEqual(ground.sandbox.load(), nothing);
+  assert.equal((await (await ground.run(place, "at once", "python")).report).how, "done");
+});
+
+test("a pending execution whose guest does not start is failed with the reason, never pending for ever [X2]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  ground.played.fault = { why: "start_failed", said: "no" };
+  const wanted = { language: "bash", code: "", timeoutMs: 1000, conversationId: "c1" } as const;
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
+  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
+  assert.deepEqual(
+    [record?.status, record?.failure, record?.report],
+    ["failed", { code: "sandbox_start_failed", params: { why: "start_failed" }, retryable: true }, undefined],
+  );
+});
+
+test("a guest that breaks down takes its programs along; its conversation has a new one at the next use [X1][X2]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const wanted = { language: "bash", code: "", timeoutMs: 1000, conversationId: "c1" } as const;
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
+  await until("it runs", () => ground.running().length === 1);
+  ground.played.guests[0]?.crash();
+  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
+  assert.deepEqual([record?.status, record?.wasCutOff, record?.report?.how], ["crashed", false, "lost"]);
+  await (await ground.run(place, "at once")).report;
+  assert.equal(ground.played.guests.length, 2);
+});
+
+test("a report that breaks down still tells what the program did to files [W12][X1]", async (t) => {
+  const place: { value?: ProgramPlace } = {};
+  const ground = await openPlayed(t, {
+    provider: (played) => ({
+      async open(wanted) {
+        const opened = await played.open(wanted);
+        assert.ok(opened.ok);
+        const run: typeof opened.value.run = async function* (execution) {
+          if (execution.code === "at once") return yield* opened.value.run(execution);
+          yield { kind: "started" };
+          await writeInside(place.value ?? assert.fail(), "outputs/half.txt", 3);
+          throw new Error("a mistake");
+        };
+        return { ok: true, value: { ...opened.value, run } };
+      },
+    }),
+  });
+  place.value = await ground.place("c1");
+  const { how, changes } = await (await ground.run(place.value, "1", "python")).report;
+  assert.deepEqual([how, changes.map(({ path }) => path)], ["lost", ["outputs/half.txt"]]);
+  const { hadCompany } = await (await ground.run(place.value, "at once", "python")).report;
+  assert.equal(hadCompany, undefined, "the next one is alone again");
+});
+
+test("records of executions are kept for as long as the setting says, and no longer, also where they could not be dropped at first [X2]", async (t) => {
+  let looks = 0;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async dropExecutions(before) {
+      looks += 1;
+      if (looks === 1) throw new Error("a mistake");
+      return storage.dropExecutions(before);
+    },
+  });
+  const ground = await openPlayed(t, { settings: { recordsMs: 5_000_000 }, wrapStorage });
+  const { executions } = ground.sandbox;
+  const { id } = unwrap(await executions.submit(await ground.place("c1"), echo));
+  await executions.wait(alice, id, never);
+  const left: number[] = [];
+  for (const ms of [60_000, 3_600_000, 3_600_000]) {
+    ground.clock.move(ms);
+    await until("they were looked through", () => looks === left.length + 1);
+    // What comes next is asked for when this look is over.
+    for (let loop = 0; loop < 3; loop += 1) await nextLoop();
+    left.push((await executions.list(alice, all)).total);
+  }
+  assert.deepEqual(left, [1, 1, 0]);
+});
+
+test("after each twenty executions of a user the oldest of their records make room [X2][X4]", async (t) => {
+  const trimmed: unknown[] = [];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    trimExecutions(owner, limits) {
+      trimmed.push([owner, limits]);
+      return storage.trimExecutions(owner, limits);
+    },
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { executions } = ground.sandbox;
+  const run = async (owner = alice) => {
+    const { id } = unwrap(await executions.submit({ ...bare, owner }, echo));
+    await executions.wait(owner, id, never);
+  };
+  // Those of another user do not count.
+  for (const owner of [alice, bob]) for (let count = 0; count < 19; count += 1) await run(owner);
+  assert.deepEqual(trimmed, []);
+  for (let count = 0; count < 21; count += 1) await run();
+  const limits = { rowsMax: 2000, bytesMax: 64 * 2 ** 20 };
+  assert.deepEqual(trimmed, [
+    [alice, limits],
+    [alice, limits],
+  ]);
+});
+
+test("the last executions that are over can still be listened to, and what is known of older ones is the same as before [X2]", async (t) => {
+  const ground = await openPlayed(t);
+  const { executions } = ground.sandbox;
+  const over: (ExecutionRecord | undefined)[] = [];
+  for (let count = 0; count < 65; count += 1) {
+    const { id } = unwrap(await executions.submit(bare, echo));
+    over.push(await executions.wait(alice, id, never));
+  }
+  const [first, second] = over;
+  const [oldest, next] = [first, second].map((record) => executions.follow(alice, record?.id ?? ""));
+  assert.deepEqual([oldest === undefined, next === undefined], [true, false]);
+  assert.deepEqual(await executions.find(alice, first?.id ?? ""), first);
+});
+
+test("who waits until nothing runs waits for programs, and for those who still listen to one [X2]", async (t) => {
+  const end = Promise.withResolvers<void>();
+  const played = playedProvider(async () => {
+    await end.promise;
+    return { code: 0, says: "said" };
+  });
+  const ground = await openPlayed(t, { played });
+  const { executions } = ground.sandbox;
+  await executions.quiet();
+  const { id } = unwrap(await executions.submit(await ground.place("c1"), echo));
+  const quiet = executions.quiet();
+  const listener = executions.follow(alice, id)?.[Symbol.asyncIterator]() ?? assert.fail();
+  const heard = listener.next();
+  assert.equal(await isOver(quiet), false, "a program runs");
+  end.resolve();
+  await executions.wait(alice, id, never);
+  assert.equal((await heard).value?.text, "said");
+  assert.equal(await isOver(quiet), false, "somebody listens");
+  await listener.return?.();
+  await quiet;
+});
+
+test("of outputs that are over, the newest are kept whole; a slow reader of an older one is told what it missed [X1][X4]", async (t) => {
+  const { submit, follow } = await openTalkers(t);
+  const first = await submit();
+  const slow = follow(first)[Symbol.asyncIterator]();
+  const { value: beginning } = await slow.next();
+  const second = await submit();
+  const third = await submit();
+  const rest: ProgramOutput[] = [];
+  for (let next = await slow.next(); next.done !== true; next = await slow.next()) rest.push(next.value);
+  assert.deepEqual(
+    rest.filter(({ cutBytes }) => cutBytes > 0).map(({ stream }) => stream),
+    ["stdout"],
+  );
+  const heard = [beginning, ...rest].reduce((bytes, { text, cutBytes }) => bytes + text.length + cutBytes, 0);
+  assert.equal(heard, saidBytes);
+  for (const id of [second, third]) {
+    const told = await allOf(follow(id));
+    assert.deepEqual(
+      told.reduce((sum, { text, cutBytes }) => [(sum[0] ?? 0) + text.length, (sum[1] ?? 0) + cutBytes], [0, 0]),
+      [saidBytes, 0],
+    );
+  }
+});
+
+test("the newest output that is over is kept whole, however long it is [X1][X4]", async (t) => {
+  const bytes = 64 * 1024 * 1024 + 1;
+  const { submit, follow } = await openTalkers(t, bytes);
+  const told = { bytes: 0, cutBytes: 0 };
+  for await (const { text, cutBytes } of follow(await submit())) {
+    told.bytes += text.length;
+    told.cutBytes += cutBytes;
+  }
+  assert.deepEqual(told, { bytes, cutBytes: 0 });
+});
+
+test("what a report leaves out lies in a file, and where that cannot be written none is named [X1][Q2]", async (t) => {
+  const ground = await openGround(t, { provider: () => playedProvider(({ code }) => ({ code: 0, says: code })) });
+  const place = await ground.place("c1");
+  const files = place.workspace ?? assert.fail("the place has a workspace");
+  const told = async (bytes: number, workspace = files) => {
+    const wanted = { language: "bash", code: "x".repeat(bytes), timeoutMs: 1000 } as const;
+    const { stdout } = await unwrap(await ground.sandbox.run({ ...place, workspace }, wanted)).report;
+    const kept = stdout.path === undefined ? undefined : unwrap(await files.read(stdout.path)).bytes.length;
+    return { cutBytes: stdout.cutBytes, kept };
+  };
+  assert.deepEqual(
+    [await told(64 * 1024), await told(64 * 1024 + 1)],
+    [
+      { cutBytes: 0, kept: undefined },
+      { cutBytes: 1, kept: 64 * 1024 + 1 },
+    ],
+  );
+  const write = async () => failure("write_failed", { path: "temp", why: "full" });
+  assert.deepEqual(await told(64 * 1024 + 1, { ...files, write }), { cutBytes: 1, kept: undefined });
+  assert.ok(ground.logged.includes('the output of an execution could not be kept {"code":"write_failed"}'));
+});
+
+const saidBytes = 30 * 1024 * 1024;
+
+/** Programs that say much and end. */
+async function openTalkers(t: TestContext, bytes = saidBytes) {
+  const ground = await openGround(t, { provider: () => talking(bytes) });
+  const place = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
+  const { executions } = ground.sandbox;
+  const wanted = { language: "bash", code: "at once", timeoutMs: 1000, conversationId: undefined } as const;
+  return {
+    async submit() {
+      const { id } = unwrap(await executions.submit(place, wanted));
+      await executions.wait(alice, id, new AbortController().signal);
+      return id;
+    },
+    follow: (id: string) => executions.follow(alice, id) ?? assert.fail("it is not known"),
+  };
+}
+
+function talking(bytes: number): SandboxProvider {
+  const played = playedProvider();
+  return {
+    ...played,
+    async open(wanted) {
+      const opened = await played.open(wanted);
+      if (!opened.ok) return opened;
+      const guest = opened.value;
+      return ok({
+        ...guest,
+        async *run(execution) {
+          yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(bytes, "x") };
+          yield* guest.run(execution);
+        },
+      });
+    },
+  };
+}
+
+async function allOf(outputs: AsyncIterable<ProgramOutput>): Promise<ProgramOutput[]> {
+  const all: ProgramOutput[] = [];
+  for await (const output of outputs) all.push(output);
+  return all;
+}

@@ -1,15 +1,307 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
+import { OwnerId } from "../../src/protocol/ids.ts";
 import type { Lack } from "../../src/sandbox/sandbox.ts";
+import type { Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
-import { changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
-import { alice, unwrap } from "./storage-place.ts";
+import { playedProvider } from "../world/played-provider.ts";
+import { cannotStart } from "./sandbox-guests.ts";
+import { openGround } from "./sandbox-service-place.ts";
+import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
+import { alice, bob, unwrap } from "./storage-place.ts";
 
-// When a sandbox is started, what is held for it, and when it is gone.
+// When a sandbox is started and for whom there is room, what is held for it, what is told of its files, and when it is gone.
+
+const _long = { ...echo, code: "long" } as const;
+
+test("twenty programs at once in a new conversation start one sandbox and all have their say [X1][X4]", async (t) => {
+  const ground = await openPlayed(t, { played: playedProvider(({ code }) => ({ code: 0, says: code })) });
+  const place = await ground.place("c1");
+  const codes = Array.from({ length: 20 }, (_, index) => `${index}`);
+  const runs = await Promise.all(codes.map((code) => ground.run(place, code)));
+  const reports = await Promise.all(runs.map(({ report }) => report));
+  assert.deepEqual(
+    reports.map(({ stdout }) => stdout.text),
+    codes,
+  );
+  assert.deepEqual([ground.provider.opened(), ground.sandbox.load()], [1, { guests: 1, running: 0, waiting: 0 }]);
+});
+
+test("users take turns: who asks for ten at once does not keep the next one waiting for all of them [X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 1, executionsPerOwnerMax: 1 } });
+  const [hers, his] = [await ground.place("c1", alice), await ground.place("c2", bob)];
+  const all = ["a1", "a2", "a3"].map((code) => ground.run(hers, code));
+  await until("two of hers wait", () => ground.sandbox.load().waiting === 2);
+  all.push(...["b1", "b2"].map((code) => ground.run(his, code)));
+  await until("his wait, too", () => ground.sandbox.load().waiting === 4);
+  const order: string[] = [];
+  while (order.length < all.length) {
+    await until("the next one runs", () => ground.running().some(({ code }) => !order.includes(code)));
+    const running = ground.running().map(({ code }) => code);
+    order.push(...running);
+    for (const code of running) ground.finish(code);
+  }
+  // Those that one user asks for at the same moment have no order among them.
+  assert.deepEqual(
+    order.map((code) => code.slice(0, 1)),
+    ["a", "a", "b", "a", "b"],
+  );
+  for (const run of await Promise.all(all)) assert.equal((await run.report).how, "done");
+});
+
+test("who waited for too long is told when to come again, and does not start later [X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 1, executionsPerOwnerMax: 1, waitMsMax: 5000 } });
+  const [hers, his] = [await ground.place("c1", alice), await ground.place("c2", bob)];
+  await ground.run(hers, "first");
+  const waiting = ground.sandbox.run(his, { language: "bash", code: "late", timeoutMs: 1000 });
+  await until("it waits", () => ground.sandbox.load().waiting === 1);
+  ground.clock.move(5000);
+  const refused = await waiting;
+  assert.equal(refused.ok ? "it ran" : refused.failure.code, "sandbox_full");
+  ground.finish("first");
+  await until("nothing runs", () => ground.sandbox.load().running === 0);
+  assert.deepEqual(ground.running(), []);
+});
+
+test("cells that wait for the Python of their agent take no room from others, and run in their order [X1][X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 3, executionsPerOwnerMax: 3, waitMsMax: 5000 } });
+  const [hers, his] = [await ground.place("c1", alice), await ground.place("c2", bob)];
+  const other = await ground.place("c1", alice, "helper");
+  const cells = [ground.run(hers, "first", "python")];
+  await cells[0];
+  for (const [index, code] of ["second", "third"].entries()) {
+    cells.push(ground.run(hers, code, "python"));
+    await until("it waits", () => ground.sandbox.load().waiting === index + 1);
+  }
+  const rest = [ground.run(other, "of another agent", "python"), ground.run(his, "of another user", "python")];
+  await Promise.all(rest);
+  assert.deepEqual(ground.sandbox.load(), { guests: 2, running: 3, waiting: 2 });
+  ground.clock.move(60_000);
+  for (const [index, code] of ["first", "second", "third"].entries()) {
+    const run = await cells[index];
+    ground.finish(code);
+    assert.equal((await run?.report)?.how, "done");
+  }
+  assert.deepEqual(ground.sandbox.load(), { guests: 2, running: 2, waiting: 0 });
+});
+
+test("where no guest has room the one that was idle the longest goes, never a busy one [X4][X1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestsMax: 2, guestsPerOwnerMax: 2 } });
+  const places = await Promise.all(["c1", "c2", "c3", "c4"].map((id) => ground.place(id)));
+  const [busy, idle, third, fourth] = places;
+  assert.ok(busy && idle && third && fourth);
+  await ground.run(busy, "stays");
+  await (await ground.run(idle, "at once")).report;
+  await (await ground.run(third, "at once")).report;
+  assert.deepEqual(ground.played.living(), ["/workspace/c1", "/workspace/c3"]);
+  const last = await ground.run(third, "also stays");
+  const waiting = ground.run(fourth, "at once");
+  await until("it waits for a guest to be idle", () => ground.sandbox.load().waiting === 1);
+  assert.deepEqual(ground.played.living(), ["/workspace/c1", "/workspace/c3"]);
+  ground.finish("also stays");
+  assert.equal((await last.report).how, "done");
+  assert.equal((await (await waiting).report).how, "done");
+  assert.deepEqual(ground.played.living(), ["/workspace/c1", "/workspace/c4"]);
+});
+
+test("on a full machine the sandbox that was idle the longest makes room for another user, whosever it is [X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestsMax: 2, guestsPerOwnerMax: 2, waitingMax: 0 } });
+  for (const id of ["c1", "c2"]) {
+    await (await ground.run(await ground.place(id, alice), "at once")).report;
+    ground.clock.move(1000);
+  }
+  await ground.run(await ground.place("c3", bob), "stays");
+  assert.deepEqual(ground.played.living(), ["/workspace/c2", "/workspace/c3"]);
+  await ground.run(await ground.place("c4", bob), "stays");
+  assert.deepEqual(ground.played.living(), ["/workspace/c3", "/workspace/c4"]);
+});
+
+test("a user at their limit of guests makes room with one of their own, never with somebody else's [X4][X1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestsPerOwnerMax: 1 } });
+  const his = await ground.place("his", bob);
+  const [first, second] = [await ground.place("first", alice), await ground.place("second", alice)];
+  await (await ground.run(his, "at once")).report;
+  ground.clock.move(1000);
+  await (await ground.run(first, "at once")).report;
+  ground.clock.move(1000);
+  const busy = await ground.run(second, "stays");
+  assert.deepEqual(ground.played.living(), ["/workspace/his", "/workspace/second"]);
+  const waiting = ground.run(first, "at once");
+  await until("it waits for a guest of hers to be idle", () => ground.sandbox.load().waiting === 1);
+  ground.finish("stays");
+  assert.equal((await busy.report).how, "done");
+  assert.equal((await (await waiting).report).how, "done");
+  assert.deepEqual(ground.played.living(), ["/workspace/his", "/workspace/first"]);
+});
+
+test("what waits goes with its session, and with its conversation [S1][S6]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 1, executionsPerOwnerMax: 1 } });
+  const owner = OwnerId.parse("carol");
+  const [hers, his] = [await ground.place("c1", owner), await ground.place("c2", bob)];
+  const first = await ground.run(hers);
+  const waiting = [ground.run(hers), ground.run(his)];
+  await until("both wait", () => ground.sandbox.load().waiting === 2);
+  await ground.sandbox.leave(his.row.number);
+  assert.equal(ground.sandbox.load().running, 1, "hers goes on");
+  assert.equal((await (await waiting[1])?.report)?.how, "cancelled");
+  await ground.sandbox.sessions.stop(owner);
+  assert.deepEqual([(await first.report).how, (await (await waiting[0])?.report)?.how], ["cancelled", "cancelled"]);
+  assert.deepEqual(ground.sandbox.load(), { guests: 0, running: 0, waiting: 0 });
+});
+
+test("a program that had to wait for its turn gives it back when it is cancelled: the next one runs [X4][X2]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 1, executionsPerOwnerMax: 1 } });
+  const place = await ground.place("c1");
+  const first = await ground.run(place, "first");
+  const wanted = { language: "bash", code: "waited", timeoutMs: 1000, conversationId: "c1" } as const;
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
+  assert.equal(ground.sandbox.load().waiting, 1);
+  ground.finish("first");
+  await first.report;
+  await until("its turn has come", () => ground.running().some(({ code }) => code === "waited"));
+  assert.equal(await ground.sandbox.executions.cancel(alice, id), true);
+  assert.deepEqual(ground.sandbox.load(), { guests: 1, running: 0, waiting: 0 });
+  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
+});
+
+test("an idle Python goes first, then the guest; who comes again gets a new one [X1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { kernelIdleMs: 100_000, guestIdleMs: 200_000 } });
+  const place = await ground.place("c1");
+  await (await ground.run(place, "at once", "python")).report;
+  const [guest] = ground.played.guests;
+  ground.clock.move(99_999);
+  assert.deepEqual(guest?.told, []);
+  ground.clock.move(1);
+  await until("its Python is dropped", () => guest?.told.includes("reset root") === true);
+  assert.equal(ground.sandbox.load().guests, 1);
+  ground.clock.move(100_000);
+  await until("it is gone", () => ground.played.living().length === 0);
+  assert.deepEqual(guest?.told, ["reset root", "close idle"]);
+  await (await ground.run(place, "at once")).report;
+  assert.equal(ground.played.guests.length, 2);
+});
+
+test("a guest in use is never idle, however long its program runs [X1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { kernelIdleMs: 1000, guestIdleMs: 2000, ttlMs: 5000 } });
+  const place = await ground.place("c1");
+  const run = await ground.run(place, "long", "python");
+  for (let step = 0; step < 10; step += 1) ground.clock.move(1000);
+  assert.deepEqual(
+    [ground.played.living(), (await ground.sandbox.sessions.find(alice))?.status],
+    [["/workspace/c1"], "running"],
+  );
+  ground.finish("long");
+  assert.equal((await run.report).how, "done");
+});
+
+test("a Python that is at work is not dropped because another one beside it was idle for long [X1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { kernelIdleMs: 100_000, guestIdleMs: 10 ** 9 } });
+  const [busy, idle] = [await ground.place("c1"), await ground.place("c1", alice, "helper")];
+  const cell = { ...echo, language: "python" } as const;
+  const run = unwrap(await ground.sandbox.run(busy, { ...cell, code: "long" }));
+  await unwrap(await ground.sandbox.run(idle, cell)).report;
+  ground.clock.move(100_000);
+  const [guest = assert.fail()] = ground.played.guests;
+  await until("the idle one is dropped", () => guest.told.length > 0);
+  assert.deepEqual(guest.told, ["reset helper"]);
+  ground.finish("long");
+  await run.report;
+});
+
+test("prewarming takes room that is free or long idle, never waits, and fails in silence [X1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestsMax: 1, guestsPerOwnerMax: 1, modules: ["numpy"] } });
+  const [first, second] = [await ground.place("c1"), await ground.place("c2")];
+  const run = await ground.run(first, "stays");
+  ground.sandbox.prewarm(second);
+  ground.sandbox.prewarm(second, "python");
+  await ground.sandbox.sessions.use(alice);
+  assert.deepEqual([ground.played.living(), ground.sandbox.load().waiting], [["/workspace/c1"], 0]);
+  ground.finish("stays");
+  await run.report;
+  ground.clock.move(60_000);
+  ground.sandbox.prewarm(second);
+  for (let looks = 0; looks < 5; looks += 1) await ground.sandbox.sessions.use(alice);
+  assert.deepEqual(ground.played.living(), ["/workspace/c1"], "it may still be needed");
+  ground.clock.move(1);
+  ground.sandbox.prewarm(second, "python");
+  await until("it is warm", () => ground.played.guests[1]?.told.length === 1);
+  assert.deepEqual([ground.played.living(), ground.played.guests[1]?.told], [["/workspace/c2"], ["warm root numpy"]]);
+  ground.sandbox.prewarm(second, "python");
+  await (await ground.run(second, "at once", "python")).report;
+  assert.equal(ground.provider.opened(), 2, "the first program gets the one that was made ready");
+});
+
+test("conversations that begin at once do not take each other's prewarmed sandboxes [X1][X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestsMax: 2, guestsPerOwnerMax: 2 } });
+  for (const id of ["c1", "c2", "c3", "c4", "c5"]) {
+    ground.sandbox.prewarm(await ground.place(id));
+    await ground.sandbox.sessions.use(alice);
+  }
+  await until("the first are there", () => ground.played.living().length === 2);
+  assert.deepEqual([ground.played.living(), ground.played.guests.length], [["/workspace/c1", "/workspace/c2"], 2]);
+});
+
+test("of many conversations that begin at once a few sandboxes are made ready ahead, not all [X1][X4]", async (t) => {
+  const begun = Promise.withResolvers<void>();
+  const ground = await openPlayed(t, {
+    settings: { guestsMax: 9, guestsPerOwnerMax: 9 },
+    provider: (played) => ({
+      async open(wanted) {
+        await begun.promise;
+        return played.open(wanted);
+      },
+    }),
+  });
+  for (const id of ["c1", "c2", "c3", "c4", "c5", "c6"]) {
+    ground.sandbox.prewarm(await ground.place(id));
+    await ground.sandbox.sessions.use(alice);
+  }
+  await until("the first are asked for", () => ground.provider.opened() >= 4);
+  assert.deepEqual([await isOver(begun.promise), ground.sandbox.load().guests], [false, 4]);
+  begun.resolve();
+});
+
+test("a sandbox that was made ready and that nobody used goes after its time, and keeps nobody waiting [X1][X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { guestIdleMs: 200_000 } });
+  const [idle, left] = [await ground.place("c1"), await ground.place("c2")];
+  const warm = async ({ workspace = assert.fail(), ...place }: typeof idle) => {
+    const looked = Promise.withResolvers<void>();
+    const lookAhead: typeof workspace.lookAhead = async () => {
+      looked.resolve();
+      return ok(undefined);
+    };
+    ground.sandbox.prewarm({ ...place, workspace: { ...workspace, lookAhead } }, "python");
+    assert.equal(await isOver(looked.promise), true);
+  };
+  await warm(idle);
+  assert.equal(ground.played.guests[0]?.wanted.near, alice, "where others of the same user are");
+  ground.clock.move(200_000);
+  await until("it is gone", () => ground.played.living().length === 0);
+  assert.deepEqual(ground.played.guests[0]?.told, ["warm root ", "close idle"]);
+  await warm(left);
+  await ground.sandbox.leave(left.row.number);
+  assert.equal(ground.sandbox.load().guests, 0);
+});
+
+test("files are looked at while the sandbox is prewarmed, and leaving the conversation breaks that off [X1][S6]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const { promise: begun, resolve } = Promise.withResolvers<AbortSignal>();
+  const lookAhead: Workspace["lookAhead"] = async ({ signal }) => {
+    resolve(signal);
+    await new Promise((ended) => signal.addEventListener("abort", ended));
+    return ok(undefined);
+  };
+  ground.sandbox.prewarm({ ...place, workspace: place.workspace && { ...place.workspace, lookAhead } });
+  const signal = await begun;
+  assert.deepEqual([ground.sandbox.load(), signal.aborted], [{ guests: 1, running: 0, waiting: 0 }, false]);
+  await ground.sandbox.leave(place.conversation ?? 0);
+  assert.deepEqual([ground.sandbox.load().guests, signal.aborted], [0, true]);
+});
 
 test("no sandbox is started before all that an earlier process left is gone [X3][X4]", async (t) => {
   const left = Promise.withResolvers<void>();
@@ -98,128 +390,171 @@ test("a sandbox whose files are put in another place while it starts is started 
   assert.deepEqual([never.ok || never.failure.code, looks], ["sandbox_start_failed", 3]);
 });
 
-test("who cannot have a sandbox is told what is missing by then, or when to come again [X3][P5]", async (t) => {
-  const lack: Lack = { name: "no_engine", reason: "The engine is away.", fix: "Start it." };
+test("a guest that does not start is told as what it is, its words stay in the log, and the next try is a new one [X3]", async (t) => {
   const ground = await openPlayed(t);
   const place = await ground.place("c1");
-  const refused = async () => {
-    const run = await ground.sandbox.run(place, echo);
-    return run.ok || [run.failure.code, run.failure.params];
-  };
-  ground.played.fault = { why: "full", said: "" };
-  assert.deepEqual(await refused(), ["sandbox_full", { retryAfterSeconds: 5 }]);
+  const wanted = { language: "bash", code: "at once", timeoutMs: 1000 } as const;
+  for (const [why, code] of [
+    ["start_timeout", "sandbox_start_failed"],
+    ["full", "sandbox_full"],
+    ["unavailable", "sandbox_start_failed"],
+  ] as const) {
+    ground.played.fault = { why, said: "bwrap: no such folder on this host" };
+    const run = await ground.sandbox.run(place, wanted);
+    assert.equal(run.ok ? "it ran" : run.failure.code, code);
+    assert.ok(!JSON.stringify(run).includes("bwrap"));
+  }
+  const lack: Lack = { name: "no_engine", reason: "The engine is away.", fix: "Start it." };
   const { open } = ground.provider;
-  ground.provider.open = (wanted) => {
+  ground.provider.open = (order) => {
     ground.played.missing = [lack];
     ground.played.fault = { why: "unavailable", said: "" };
-    return open(wanted);
+    return open(order);
   };
-  assert.deepEqual(await refused(), [
+  const away = await ground.sandbox.run(place, wanted);
+  assert.deepEqual(away.ok || [away.failure.code, away.failure.params], [
     "sandbox_unavailable",
     { lack: "no_engine", reason: "The engine is away.", fix: "Start it." },
   ]);
+  ground.provider.open = open;
+  ground.played.missing = [];
+  assert.ok(ground.logged.some((line) => line.includes("no such folder")));
+  assert.deepEqual(ground.sandbox.load(), { guests: 0, running: 0, waiting: 0 });
+  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
 });
 
-test("of many conversations that begin at once a few sandboxes are made ready ahead, not all [X1][X4]", async (t) => {
-  const begun = Promise.withResolvers<void>();
+test("a sandbox that died is not given to the next program, however long its last process takes to go [X1][X2]", async (t) => {
+  let isDying = false;
   const ground = await openPlayed(t, {
-    settings: { guestsMax: 9, guestsPerOwnerMax: 9 },
     provider: (played) => ({
       async open(wanted) {
-        await begun.promise;
-        return played.open(wanted);
+        const opened = await played.open(wanted);
+        if (!opened.ok || played.guests.length > 1) return opened;
+        // Never quite gone.
+        const isOpen = () => !isDying;
+        return { ok: true, value: { ...opened.value, isOpen, ended: new Promise(() => {}), close: async () => {} } };
       },
     }),
   });
-  for (const id of ["c1", "c2", "c3", "c4", "c5", "c6"]) {
-    ground.sandbox.prewarm(await ground.place(id));
-    await ground.sandbox.sessions.use(alice);
-  }
-  await until("the first are asked for", () => ground.provider.opened() >= 4);
-  assert.deepEqual([await isOver(begun.promise), ground.sandbox.load().guests], [false, 4]);
-  begun.resolve();
+  const place = await ground.place("c1");
+  await (await ground.run(place, "at once", "python")).report;
+  await (await ground.run(place, "at once", "python")).report;
+  assert.equal(ground.played.guests.length, 1);
+  isDying = true;
+  assert.equal((await (await ground.run(place, "at once", "python")).report).how, "done");
+  assert.deepEqual([ground.played.guests.length, ground.sandbox.load().guests], [2, 1]);
 });
 
-test("a sandbox that was made ready and that nobody used goes after its time, and keeps nobody waiting [X1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { guestIdleMs: 200_000 } });
-  const [idle, left] = [await ground.place("c1"), await ground.place("c2")];
-  const warm = async ({ workspace = assert.fail(), ...place }: typeof idle) => {
-    const looked = Promise.withResolvers<void>();
-    const lookAhead: typeof workspace.lookAhead = async () => {
-      looked.resolve();
-      return ok(undefined);
+test("who resets the Python of an agent goes on when it is gone [X1]", async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const ground = await openPlayed(t, { provider: changedGuests(() => ({ reset: () => gone.promise })) });
+  await unwrap(await ground.sandbox.run(bare, { ...echo, language: "python" })).report;
+  const reset = ground.sandbox.reset(bare);
+  assert.equal(await isOver(reset), false);
+  gone.resolve();
+  await reset;
+});
+
+test("what happens to files between two programs of a turn is told with the next one, each change once; between two turns of none [X1][W12]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const run = async () => {
+    const { changes, hadCompany } = await (await ground.run(place, "at once")).report;
+    return { paths: changes.map(({ path }) => path), hadCompany };
+  };
+  const nothing = { paths: [], hadCompany: undefined };
+  assert.deepEqual(await run(), nothing);
+  await writeInside(place, "outputs/late.txt", 1);
+  assert.deepEqual((await run()).paths, ["outputs/late.txt"]);
+  assert.deepEqual(await ground.sandbox.endTurn(place), []);
+  await writeInside(place, "outputs/edited.txt", 1);
+  assert.deepEqual(await run(), nothing);
+});
+
+test("a program does not start where far too much was written since the last count, and the next one does [X4]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const { workspace } = place;
+  assert.ok(workspace);
+  let left = 0;
+  const observe: Workspace["observe"] = async (options) => {
+    const observation = unwrap(await workspace.observe(options));
+    const measured = observation.measured();
+    const leave = () => {
+      left += 1;
+      observation.leave();
     };
-    ground.sandbox.prewarm({ ...place, workspace: { ...workspace, lookAhead } }, "python");
-    assert.equal(await isOver(looked.promise), true);
+    return ok({ ...observation, leave, measured: () => measured && { ...measured, over: "files", isFarOver: true } });
   };
-  await warm(idle);
-  assert.equal(ground.played.guests[0]?.wanted.near, alice, "where others of the same user are");
-  ground.clock.move(200_000);
-  await until("it is gone", () => ground.played.living().length === 0);
-  assert.deepEqual(ground.played.guests[0]?.told, ["warm root ", "close idle"]);
-  await warm(left);
-  await ground.sandbox.leave(left.row.number);
-  assert.equal(ground.sandbox.load().guests, 0);
+  const full = { ...place, workspace: { ...workspace, observe } };
+  const limit = unwrap(await workspace.measure()).filesMax;
+  assert.deepEqual(
+    await ground.sandbox.run(full, echo),
+    failure("quota_exceeded", { path: ".", what: "files", limit, setting: "workspace.files_max" }),
+  );
+  assert.equal(left, 1, "nobody will ask for its changes");
+  assert.equal((await unwrap(await ground.sandbox.run(place, echo)).report).how, "done");
 });
 
-test("a Python that is at work is not dropped because another one beside it was idle for long [X1]", async (t) => {
-  const ground = await openPlayed(t, { settings: { kernelIdleMs: 100_000, guestIdleMs: 10 ** 9 } });
-  const [busy, idle] = [await ground.place("c1"), await ground.place("c1", alice, "helper")];
-  const cell = { ...echo, language: "python" } as const;
-  const run = unwrap(await ground.sandbox.run(busy, { ...cell, code: "long" }));
-  await unwrap(await ground.sandbox.run(idle, cell)).report;
-  ground.clock.move(100_000);
-  const [guest = assert.fail()] = ground.played.guests;
-  await until("the idle one is dropped", () => guest.told.length > 0);
-  assert.deepEqual(guest.told, ["reset helper"]);
-  ground.finish("long");
-  await run.report;
+test("what a thread of an agent's Python writes after the turn still ends the sandbox when it is too much [X4]", async (t) => {
+  const ground = await openPlayed(t, { limits: { bytesMax: 100_000 } });
+  const place = await ground.place("c1");
+  await (await ground.run(place, "at once", "python")).report;
+  await ground.sandbox.endTurn(place);
+  await writeInside(place, "outputs/much", 200_000);
+  await until("it is ended", () => {
+    ground.clock.move(1000);
+    return ground.played.guests[0]?.told.includes("close disk_full") === true;
+  });
 });
 
-test("a sandbox that is made ready gives its room away while its files are looked at, and a look that fails stands in the log [X1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { guestsMax: 1, waitingMax: 0 } });
-  const { workspace = assert.fail(), ...place } = await ground.place("c1");
-  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const lookAhead: typeof workspace.lookAhead = async () => {
-    begun.resolve();
-    await end.promise;
-    return failure("write_failed", { path: ".", why: "io" });
-  };
-  ground.sandbox.prewarm({ ...place, workspace: { ...workspace, lookAhead } });
-  await begun.promise;
-  await unwrap(await ground.sandbox.run(await ground.place("c2"), echo)).report;
-  assert.deepEqual(ground.played.living(), ["/workspace/c2"]);
-  end.resolve();
-  const said = 'files could not be looked at ahead {"code":"write_failed"}';
-  await until("it is told", () => ground.logged.includes(said));
-});
-
-test("after a turn that left nothing behind nobody measures its files any more, and after one that left a Python somebody does [X4]", async (t) => {
+test("what was done in the background is told at the end of the turn, also when the sandbox ended before it [W12]", async (t) => {
   const ground = await openPlayed(t);
-  const { workspace = assert.fail(), ...place } = await ground.place("c1");
-  let looks = 0;
-  const measure: typeof workspace.measure = (options) => {
-    if (options?.moreBytes !== undefined) looks += 1;
-    return workspace.measure(options);
-  };
-  const watched = { ...place, workspace: { ...workspace, measure } };
-  const isWatchedAfter = async (language: "bash" | "python") => {
-    await unwrap(await ground.sandbox.run(watched, { ...echo, language })).report;
-    await ground.sandbox.endTurn(watched);
-    looks = 0;
-    for (let second = 0; second < 10; second += 1) {
-      ground.clock.move(1000);
-      await nextLoop();
-    }
-    return looks > 0;
-  };
-  assert.deepEqual([await isWatchedAfter("bash"), await isWatchedAfter("python")], [false, true]);
+  const place = await ground.place("c1");
+  const late: string[] = [];
+  const ends: (() => unknown)[] = [
+    () => ground.sandbox.sessions.stop(alice),
+    () => ground.played.guests.at(-1)?.crash(),
+    () => ground.clock.move(10 ** 9),
+  ];
+  for (const [index, end] of ends.entries()) {
+    assert.deepEqual((await (await ground.run(place, "at once", "python")).report).changes, []);
+    await writeInside(place, `outputs/late-${index}`, 1);
+    await end();
+    await until("it is gone", () => ground.sandbox.load().guests === 0);
+    late.push(...(await ground.sandbox.endTurn(place)).map(({ path }) => path));
+  }
+  assert.deepEqual(
+    [late, await ground.sandbox.endTurn(place)],
+    [["outputs/late-0", "outputs/late-1", "outputs/late-2"], []],
+  );
 });
 
-test("where isolation is missing no sandbox is made ready, nor a session for it [X3]", async (t) => {
+test("after its end the sandbox starts nothing more: what is asked for is cancelled [X4]", async (t) => {
   const ground = await openPlayed(t);
-  ground.played.missing = [{ name: "no_bwrap", reason: "There is no bubblewrap.", fix: "Install it." }];
-  ground.sandbox.prewarm(await ground.place("c1"), "python");
-  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
-  assert.deepEqual([ground.provider.opened(), await ground.sandbox.sessions.find(alice)], [0, undefined]);
+  const place = await ground.place("c1");
+  await ground.sandbox.close();
+  assert.equal((await (await ground.run(place, "at once")).report).how, "cancelled");
+  ground.sandbox.prewarm(place);
+  await ground.sandbox.sessions.find(alice);
+  assert.deepEqual(ground.played.guests, []);
+});
+
+test("nothing of the host is left when the service is closed, whatever was running [X3][X4]", {
+  skip: cannotStart,
+}, async (t) => {
+  const ground = await openGround(t);
+  const owner = OwnerId.parse("carol");
+  const place = await ground.place("c1", owner);
+  const code = "echo on; trap '' TERM INT; while true; do sleep 1; done";
+  const run = unwrap(await ground.sandbox.run(place, { language: "bash", code, timeoutMs: 60_000 }));
+  for await (const _ of run.output) break;
+  const before = readdirSync("/proc/self/fd").length;
+  await ground.sandbox.close();
+  assert.deepEqual(
+    [(await run.report).how, ground.sandbox.load()],
+    ["cancelled", { guests: 0, running: 0, waiting: 0 }],
+  );
+  // Others in this process may open something meanwhile.
+  await until("descriptors are given back", () => readdirSync("/proc/self/fd").length < before);
 });

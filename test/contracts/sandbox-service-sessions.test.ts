@@ -1,18 +1,139 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { type HomeKey, homesHere } from "../../src/homes/homes.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
-import type { Lack, Session } from "../../src/sandbox/sandbox.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { Session } from "../../src/sandbox/sandbox.ts";
+import { type Storage, type Told, toldTopics } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
-import { changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
+import { bare, changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
-// What becomes of sessions, and of all that runs in them, when they are stopped, made anew, or left alone.
+// What becomes of sessions, and of all that runs in them, when they are stopped, made anew, left alone, or used at several servers.
 
 const ttlMs = 7_200_000;
+
 const long = { ...echo, code: "long" } as const;
+
 const full = { ok: false, failure: makeFailure("storage_full", {}) } as const;
+
+const { signal: never } = new AbortController();
+
+test("a session gives its programs its variables and its limits [S1][X4]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const limits = { outputBytesMax: 5, memoryBytes: 2 ** 50 };
+  const wanted = { dialect: "public", id: "mine", env: { COLOUR: "red" }, executionTimeoutMs: 3_000, limits } as const;
+  const session = unwrap(await ground.sandbox.sessions.create(alice, wanted));
+  assert.deepEqual([session.limits.memoryBytes, session.limits.outputBytesMax], [400 * 2 ** 20, 5]);
+  const run = unwrap(await ground.sandbox.run(place, { ...long, timeoutMs: 60_000 }));
+  await until("it runs", () => ground.running().length === 1);
+  const [guest] = ground.played.guests;
+  assert.deepEqual(
+    [guest?.wanted.env, guest?.wanted.limits, ground.running()[0]?.timeoutMs],
+    [{ COLOUR: "red" }, session.limits, 3_000],
+  );
+  ground.finish("long");
+  await run.report;
+});
+
+test("a session ends when nobody used it for its time: guests go, files stay, the next use revives it [S1]", async (t) => {
+  const ground = await openPlayed(t, { settings: { ttlMs: 7_200_000, guestIdleMs: 10 ** 9, kernelIdleMs: 10 ** 9 } });
+  const place = await ground.place("c1");
+  await (await ground.run(place, "at once")).report;
+  unwrap((await place.workspace?.write("outputs/a", "a")) ?? assert.fail());
+  ground.clock.move(7_000_000);
+  await (await ground.run(place, "at once")).report;
+  ground.clock.move(7_199_999);
+  assert.equal((await ground.sandbox.sessions.find(alice))?.status, "running");
+  const usedAt = (await ground.sandbox.sessions.find(alice))?.usedAt ?? 0;
+  ground.clock.move(1);
+  await until("its guest is gone", () => ground.played.living().length === 0);
+  const ended = await ground.sandbox.sessions.find(alice);
+  assert.deepEqual([ended?.status, ended?.endedAt, ended?.generation], ["stopped", usedAt + 7_200_000, 1]);
+  assert.ok((await place.workspace?.stat("outputs/a"))?.ok);
+  await (await ground.run(place, "at once")).report;
+  const revived = await ground.sandbox.sessions.find(alice);
+  assert.deepEqual([revived?.id, revived?.status, revived?.generation], ["sb-session-alice", "running", 2]);
+});
+
+test("a session that another process left is alive for its time from its last use, and over after it [S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const wanted = { dialect: "public", id: "mine", templateId: "python-basic" } as const;
+  unwrap(await ground.sandbox.sessions.create(alice, wanted));
+  const { sandbox } = await ground.restart("killed");
+  const { sessions } = sandbox;
+  const found = await sessions.find(alice);
+  assert.deepEqual(
+    [found?.id, found?.status, found?.dialect, found?.templateId],
+    ["mine", "running", "public", "python-basic"],
+  );
+  ground.clock.move(ttlMs - 1);
+  const { usedAt, generation } = unwrap(await sessions.use(alice));
+  assert.deepEqual([usedAt, generation], [ground.clock.now(), 1]);
+  const times = async (ms: number) => {
+    ground.clock.move(ms);
+    await sandbox.sweep();
+    const session = await sessions.find(alice);
+    return [session?.status, session?.endedAt];
+  };
+  assert.deepEqual(await times(ttlMs - 1), ["running", undefined]);
+  const over = ["stopped", usedAt + ttlMs];
+  assert.deepEqual([await times(1), await times(1000)], [over, over], "it ends once");
+  const revived = unwrap(await sessions.create(alice, { dialect: "public" }));
+  assert.deepEqual([revived.id, revived.status, revived.generation], ["mine", "running", 2]);
+});
+
+test("a session is used until the end of its last program [S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const run = unwrap(await ground.sandbox.run(await ground.place("c1"), long));
+  const { usedAt } = (await ground.sandbox.sessions.find(alice)) ?? assert.fail();
+  ground.clock.move(5_000_000);
+  ground.finish("long");
+  await run.report;
+  assert.equal((await ground.sandbox.sessions.find(alice))?.usedAt, usedAt + 5_000_000);
+});
+
+test("a session was not used earlier than it was, though the clock is set back [S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const { usedAt } = unwrap(await ground.sandbox.sessions.use(alice));
+  await nextLoop();
+  ground.clock.now = () => usedAt - 50_000;
+  assert.equal(unwrap(await ground.sandbox.sessions.use(alice)).usedAt, usedAt);
+});
+
+test("the use of a session is written once a minute, and at the end only where it was used since [S1]", async (t) => {
+  const written: number[] = [];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    touchSession(owner, usedAt) {
+      written.push(usedAt);
+      return storage.touchSession(owner, usedAt);
+    },
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { usedAt } = unwrap(await ground.sandbox.sessions.use(alice));
+  await nextLoop();
+  for (const ms of [60_000, 1, 59_998]) {
+    ground.clock.move(ms);
+    unwrap(await ground.sandbox.sessions.use(alice));
+  }
+  assert.deepEqual(written, [usedAt + 60_000]);
+  ground.clock.move(1);
+  unwrap(await ground.sandbox.sessions.use(alice));
+  await ground.sandbox.close();
+  assert.deepEqual(written, [usedAt + 60_000, usedAt + 120_000]);
+});
+
+test("sessions are counted as they are now, also where their last use is not written down yet [S1][O1]", async (t) => {
+  const { sandbox, clock } = await openPlayed(t);
+  unwrap(await sandbox.sessions.use(alice));
+  unwrap(await sandbox.sessions.use(bob));
+  clock.move(30_000);
+  unwrap(await sandbox.sessions.use(alice));
+  clock.move(ttlMs - 30_000);
+  assert.deepEqual(await sandbox.sessions.count(), { running: 1, stopped: 1, error: 0 });
+});
 
 test("a session that is made anew after an error runs, with new variables in all of its conversations [S1]", async (t) => {
   const ground = await openPlayed(t);
@@ -40,15 +161,53 @@ test("a session that is made anew after an error runs, with new variables in all
   assert.equal(unwrap(await sessions.create(alice, { dialect: "seed" })).status, "running");
 });
 
-test("who asks for a session under another id than it has is told both [S1]", async (t) => {
-  const { sessions } = (await openPlayed(t)).sandbox;
-  unwrap(await sessions.use(alice));
-  const asked = async (id: string) => {
-    const made = await sessions.create(alice, { dialect: "public", id });
-    return made.ok || made.failure.params;
-  };
-  const id = "sb-session-alice";
-  assert.deepEqual([await asked("mine"), await asked(id)], [{ id, asked: "mine" }, { id }]);
+/** Sandboxes that go only when the test lets them. */
+function slowGuests() {
+  const gone = Promise.withResolvers<void>();
+  const provider = changedGuests(({ close }) => ({ close: (why) => gone.promise.then(() => close(why)) }));
+  return { provider, letGo: gone.resolve };
+}
+
+test("a session that is made anew is there when the sandboxes of the one before are gone [S1][X1]", async (t) => {
+  const { provider, letGo } = slowGuests();
+  const ground = await openPlayed(t, { provider });
+  await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
+  ground.played.fault = { why: "wrong_workspace", said: "" };
+  assert.equal((await ground.sandbox.run(await ground.place("c2"), echo)).ok, false);
+  const made = ground.sandbox.sessions.create(alice, { dialect: "seed" });
+  assert.equal(await isOver(made), false);
+  letGo();
+  assert.equal(unwrap(await made).generation, 2);
+  assert.deepEqual([ground.played.guests[0]?.told, ground.played.living()], [["close session_created"], []]);
+});
+
+test("a session that is used at the very end of its time is revived when its sandboxes are gone, whatever its timer does [S1][X1]", async (t) => {
+  const { provider, letGo } = slowGuests();
+  const ground = await openPlayed(t, { provider });
+  await unwrap(await ground.sandbox.run(bare, echo)).report;
+  await nextLoop();
+  // Its time is over, and no timer has had its turn yet.
+  const over = ground.clock.now() + ttlMs;
+  ground.clock.now = () => over;
+  const used = ground.sandbox.sessions.use(alice);
+  assert.equal(await isOver(used), false);
+  letGo();
+  const { generation, usedAt } = unwrap(await used);
+  assert.deepEqual([generation, usedAt, ground.played.guests[0]?.told], [2, over, ["close session_expired"]]);
+});
+
+test("the end of a session whose time is over is written down when its sandboxes are gone [S1]", async (t) => {
+  const { provider, letGo } = slowGuests();
+  const ground = await openPlayed(t, { provider, settings: { guestIdleMs: 10 ** 9, kernelIdleMs: 10 ** 9 } });
+  const written = async () => JSON.parse((await ground.storage.findSession(alice))?.body ?? "{}").status;
+  await unwrap(await ground.sandbox.run(bare, echo)).report;
+  await nextLoop();
+  ground.clock.move(ttlMs);
+  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+  assert.deepEqual([await written(), ground.played.living().length], ["running", 1]);
+  letGo();
+  await until("it is written", async () => (await written()) === "stopped");
+  assert.deepEqual(ground.played.guests[0]?.told, ["close session_expired"]);
 });
 
 test("who comes while a session is being stopped gets one that runs, not the one that ends [S1]", async (t) => {
@@ -97,6 +256,46 @@ test("a session that is stopped twice ended when it was stopped first, and has n
   assert.deepEqual(timesOf(again), [start, start + 2000, start + 2000, undefined]);
 });
 
+test("who deletes a session waits for its programs alone, and takes nothing from another user [S1][X2]", async (t) => {
+  const ground = await openPlayed(t);
+  const { executions, sessions } = ground.sandbox;
+  unwrap(await executions.submit(bare, long));
+  const { id } = unwrap(await executions.submit({ ...bare, owner: bob }, { ...long, code: "his" }));
+  await until("both run", () => ground.running().length === 2);
+  unwrap(await sessions.stop(alice, { forget: true }));
+  assert.equal((await executions.find(bob, id))?.status, "running");
+  assert.ok(executions.follow(bob, id) !== undefined);
+  ground.finish("his");
+  assert.equal((await executions.wait(bob, id, never))?.status, "completed");
+});
+
+test("a program that is asked for just before its session is stopped is cancelled, and neither waits for the other [S1][X1]", async (t) => {
+  const ground = await openPlayed(t);
+  unwrap(await ground.sandbox.sessions.use(alice));
+  await nextLoop();
+  const [run, stopped] = [ground.sandbox.run(bare, long), ground.sandbox.sessions.stop(alice)];
+  assert.equal(unwrap(await stopped)?.status, "stopped");
+  assert.equal((await unwrap(await run).report).how, "cancelled");
+});
+
+test("a program that there was no room for keeps nobody waiting who stops the session [S1][X4]", async (t) => {
+  const ground = await openPlayed(t, { settings: { executionsMax: 1, waitingMax: 0 } });
+  const first = unwrap(await ground.sandbox.run(bare, long));
+  const refused = await ground.sandbox.run(bare, echo);
+  assert.equal(refused.ok || refused.failure.code, "sandbox_full");
+  ground.finish("long");
+  await first.report;
+  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
+});
+
+test("a program that does not listen ends with its sandbox when its session is stopped [S1][X4]", async (t) => {
+  const deaf = changedGuests(({ run }) => ({ run: (execution) => run({ ...execution, signal: undefined }) }));
+  const ground = await openPlayed(t, { provider: deaf });
+  const run = unwrap(await ground.sandbox.run(bare, long));
+  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
+  assert.equal((await run.report).how, "lost");
+});
+
 test("a session whose end cannot be written is told as that, and is there as before [S1][Q2]", async (t) => {
   let isFull = false;
   const wrapStorage = (storage: Storage): Storage => ({
@@ -114,28 +313,88 @@ test("a session whose end cannot be written is told as that, and is there as bef
   assert.deepEqual(await sandbox.sessions.find(alice), before);
 });
 
-test("when a session was used is known to the next process, a minute late at most, also after a crash [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const storedAt = async () => (await ground.storage.findSession(alice))?.usedAt;
-  const { usedAt } = unwrap(await ground.sandbox.sessions.use(alice));
-  // Whoever comes while it is being made has it written anew.
-  await nextLoop();
-  ground.clock.move(59_999);
-  unwrap(await ground.sandbox.sessions.use(alice));
-  assert.equal(await storedAt(), usedAt);
-  ground.clock.move(1);
-  unwrap(await ground.sandbox.sessions.use(alice));
-  await until("it is written", async () => (await storedAt()) === usedAt + 60_000);
+test("a session that cannot be written down is none, and nothing waits for its end [S1][Q2]", async (t) => {
+  let isFull = true;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    putSession: async (row) => (isFull ? full : storage.putSession(row)),
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { sessions } = ground.sandbox;
+  const timers = ground.clock.timers();
+  const refused = await ground.sandbox.run(bare, echo);
+  assert.deepEqual([await sessions.use(alice), await sessions.create(alice, { dialect: "seed" })], [full, full]);
+  assert.deepEqual([refused, await sessions.find(alice), ground.clock.timers()], [full, undefined, timers]);
+  isFull = false;
+  const { generation, status } = unwrap(await sessions.use(alice));
+  assert.deepEqual([generation, status, ground.provider.opened()], [1, "running", 0]);
 });
 
-test("a session is used until the end of its last program [S1]", async (t) => {
+test("a session is over after its time also where that cannot be written, and what ended is not in error [S1][Q2]", async (t) => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    putSession: async (row) => (isFull ? full : storage.putSession(row)),
+  });
+  const ground = await openPlayed(t, { wrapStorage });
+  const { sessions } = ground.sandbox;
+  const { usedAt } = unwrap(await sessions.use(alice));
+  isFull = true;
+  ground.clock.move(ttlMs);
+  await ground.sandbox.sweep();
+  ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
+  const session = await sessions.find(alice);
+  assert.deepEqual([session?.status, session?.error, session?.endedAt], ["stopped", undefined, usedAt + ttlMs]);
+});
+
+test("a session in error is well again when a sandbox sees the files of its place, and not by one that sees none [S1][X3]", async (t) => {
   const ground = await openPlayed(t);
-  const run = unwrap(await ground.sandbox.run(await ground.place("c1"), long));
-  const { usedAt } = (await ground.sandbox.sessions.find(alice)) ?? assert.fail();
-  ground.clock.move(5_000_000);
-  ground.finish("long");
-  await run.report;
-  assert.equal((await ground.sandbox.sessions.find(alice))?.usedAt, usedAt + 5_000_000);
+  const place = await ground.place("c1");
+  const status = async () => {
+    const session = await ground.sandbox.sessions.find(alice);
+    return [session?.status, session?.error];
+  };
+  const lost = ["error", "sandbox_start_failed"];
+  ground.played.fault = { why: "wrong_workspace", said: "" };
+  assert.equal((await ground.sandbox.run(place, echo)).ok, false);
+  await unwrap(await ground.sandbox.run(bare, echo)).report;
+  assert.deepEqual(
+    [await status(), await ground.sandbox.sessions.count()],
+    [lost, { running: 0, stopped: 0, error: 1 }],
+  );
+  // What keeps everybody from running code is said before what kept this one.
+  ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
+  assert.deepEqual(await status(), ["error", "sandbox_unavailable"]);
+  ground.played.missing = [];
+  await unwrap(await ground.sandbox.run(place, echo)).report;
+  assert.deepEqual(await status(), ["running", undefined]);
+});
+
+test("where isolation is missing nothing runs, files can be used, and it goes on when it was mended [X3][S1]", async (t) => {
+  const ground = await openPlayed(t);
+  const place = await ground.place("c1");
+  const about = { detail: "", sudo: "sudo ", install: "apt-get install bubblewrap" };
+  const lack = { name: "no_bwrap", reason: "There is no bubblewrap.", fix: "Install it.", about } as const;
+  ground.played.missing = [lack];
+  const refused = {
+    ok: false,
+    failure: {
+      code: "sandbox_unavailable",
+      params: { lack: lack.name, reason: lack.reason, fix: lack.fix, ...about },
+      retryable: false,
+    },
+  } as const;
+  const wanted = { language: "bash", code: "at once", timeoutMs: 1000 } as const;
+  assert.deepEqual(await ground.sandbox.run(place, wanted), refused);
+  assert.deepEqual(await ground.sandbox.executions.submit(place, { ...wanted, conversationId: "c1" }), refused);
+  assert.deepEqual(await ground.sandbox.sessions.create(alice, { dialect: "seed" }), refused);
+  const session = unwrap(await ground.sandbox.sessions.use(alice));
+  assert.deepEqual([session.status, session.error, session.degraded], ["error", "sandbox_unavailable", [lack]]);
+  ground.sandbox.prewarm(place, "python");
+  assert.equal(await isOver(new Promise(() => {})), false);
+  assert.equal(ground.provider.opened(), 0, "and none is made ready");
+  ground.played.missing = [];
+  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
 });
 
 test("the first chat that says for which agent and domain a session is has the word [S2]", async (t) => {
@@ -184,122 +443,175 @@ test("the end of the sandbox comes in time, also where a sandbox does not end [Q
   await ground.sandbox.close();
 });
 
-test("a session in error is well again when a sandbox sees the files of its place, and not by one that sees none [S1][X3]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const status = async () => {
-    const session = await ground.sandbox.sessions.find(alice);
-    return [session?.status, session?.error];
+// Several servers.
+
+const gap: Told = { topic: toldTopics.gap, key: "" };
+
+/** Servers on one database, which hear from each other when the test lets them. */
+function sharing() {
+  const listeners = new Set<(told: Told) => void>();
+  const held: Told[] = [];
+  const lost = new Set<(key: HomeKey) => void>();
+  return {
+    homes: {
+      ...homesHere,
+      isShared: true,
+      onLost(listener: (key: HomeKey) => void) {
+        lost.add(listener);
+        return () => void lost.delete(listener);
+      },
+    },
+    wrapStorage: (storage: Storage): Storage => ({
+      ...storage,
+      async tell(topic, key) {
+        held.push({ topic, key });
+        return { ok: true, value: undefined };
+      },
+      onTold(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    }),
+    pass: (told: readonly Told[] = held.splice(0)) =>
+      told.forEach((one) => void listeners.forEach((listener) => void listener(one))),
+    /** Nobody hears what was told so far. */
+    forget: () => void held.splice(0),
+    lose: (key: HomeKey) => lost.forEach((listener) => void listener(key)),
+    heardBy: () => [listeners.size, lost.size],
   };
-  const lost = ["error", "sandbox_start_failed"];
-  ground.played.fault = { why: "wrong_workspace", said: "" };
-  assert.equal((await ground.sandbox.run(place, echo)).ok, false);
-  const bare = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
-  await unwrap(await ground.sandbox.run(bare, echo)).report;
-  assert.deepEqual(
-    [await status(), await ground.sandbox.sessions.count()],
-    [lost, { running: 0, stopped: 0, error: 1 }],
-  );
-  // What keeps everybody from running code is said before what kept this one.
-  ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
-  assert.deepEqual(await status(), ["error", "sandbox_unavailable"]);
-  ground.played.missing = [];
-  await unwrap(await ground.sandbox.run(place, echo)).report;
-  assert.deepEqual(await status(), ["running", undefined]);
+}
+
+test("what runs of a session that is stopped at another server ends, also where the word of it was lost [N1][S1]", async (t) => {
+  const { homes, wrapStorage, pass, heardBy } = sharing();
+  const ground = await openPlayed(t, { homes, wrapStorage });
+  const there = ground.beside();
+  const place = await ground.place("c1");
+  const words: (readonly Told[] | undefined)[] = [undefined, [gap]];
+  for (const told of words) {
+    const run = unwrap(await ground.sandbox.run(place, long));
+    assert.equal((await there.sessions.find(alice))?.status, "running");
+    pass([gap]);
+    assert.equal(await isOver(run.report), false, "nothing has ended");
+    assert.equal(unwrap(await there.sessions.stop(alice))?.status, "stopped");
+    assert.equal(await isOver(run.report), false);
+    pass(told);
+    assert.equal((await run.report).how, "cancelled");
+  }
+  await ground.sandbox.close();
+  await there.close();
+  assert.deepEqual([heardBy(), ground.clock.timers()], [[0, 0], 0]);
 });
 
-test("sessions are counted as they are now, also where their last use is not written down yet [S1][O1]", async (t) => {
-  const { sandbox, clock } = await openPlayed(t);
-  unwrap(await sandbox.sessions.use(alice));
-  unwrap(await sandbox.sessions.use(bob));
-  clock.move(30_000);
-  unwrap(await sandbox.sessions.use(alice));
-  clock.move(ttlMs - 30_000);
-  assert.deepEqual(await sandbox.sessions.count(), { running: 1, stopped: 1, error: 0 });
-});
-
-test("a session ended with its last use, whatever was written down of that before, and though others are at work [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const { sessions } = ground.sandbox;
-  const start = ground.clock.now();
-  const run = unwrap(await ground.sandbox.run(await ground.place("c1", bob), long));
-  unwrap(await sessions.use(alice));
-  // Whoever comes while it is being made has it written anew.
+test("a session lives as long for all servers as it is used at any of them [N1][S1]", async (t) => {
+  const { homes, wrapStorage } = sharing();
+  const ground = await openPlayed(t, { homes, wrapStorage, settings: { guestIdleMs: 10 ** 9 } });
+  const [here, there] = [ground.sandbox, ground.beside()];
+  const status = async (sandbox = there) => (await sandbox.sessions.find(alice))?.status;
+  unwrap(await here.sessions.use(alice));
   await nextLoop();
   ground.clock.move(30_000);
-  unwrap(await sessions.use(alice));
+  unwrap(await here.sessions.use(alice));
+  ground.clock.move(ttlMs - 30_000);
+  assert.equal(await status(here), "running", "it was used since it was last written down");
+  const run = unwrap(await here.run(await ground.place("c1"), long));
   ground.clock.move(ttlMs);
-  // Comes after what the timers began.
-  await ground.sandbox.sweep();
-  const ended = (await sessions.find(alice)) ?? assert.fail("there is one");
-  assert.deepEqual(
-    [ended.status, ended.usedAt, ended.endedAt, ended.updatedAt],
-    ["stopped", start + 30_000, start + 30_000 + ttlMs, start + 30_000 + ttlMs],
-  );
-  assert.equal((await sessions.find(bob))?.status, "running");
+  await until("the other server knows that a program runs", async () => (await status()) === "running");
   ground.finish("long");
   await run.report;
 });
 
-test("the sessions that an earlier process left are ended once, when their time is over [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const { createdAt } = unwrap(await ground.sandbox.sessions.use(alice));
-  const { sandbox } = await ground.restart("killed");
-  const times = async (ms: number) => {
-    ground.clock.move(ms);
-    await sandbox.sweep();
-    const session = await sandbox.sessions.find(alice);
-    return [session?.status, session?.updatedAt, session?.endedAt];
-  };
-  const over = createdAt + ttlMs;
-  assert.deepEqual(await times(ttlMs - 1), ["running", createdAt, undefined]);
-  assert.deepEqual(
-    [await times(1), await times(1000)],
-    [
-      ["stopped", over, over],
-      ["stopped", over, over],
-    ],
-  );
+test("what another server goes on with ends here, a conversation or all of a user, and nothing else [N1][X4]", async (t) => {
+  const { homes, wrapStorage, lose } = sharing();
+  const ground = await openPlayed(t, { homes, wrapStorage });
+  const places = [await ground.place("c1"), await ground.place("c2"), await ground.place("c3", bob)];
+  const runs = [];
+  for (const place of places) runs.push(unwrap(await ground.sandbox.run(place, long)));
+  const [first, second, third] = runs;
+  lose(`c:${places[0]?.conversation ?? 0}`);
+  assert.equal((await first?.report)?.how, "cancelled");
+  assert.deepEqual(ground.sandbox.load(), { guests: 2, running: 2, waiting: 0 });
+  lose("u:alice");
+  assert.equal((await second?.report)?.how, "cancelled");
+  assert.deepEqual([ground.sandbox.load().running, ground.played.living()], [1, ["/workspace/c3"]]);
+  ground.finish("long");
+  assert.equal((await third?.report)?.how, "done");
 });
 
-test("a session of an earlier process lives on from its next use, and says which limits cannot be had [S1][X3]", async (t) => {
-  const lack: Lack = { name: "no_cgroup_cpu", reason: "There is no limit.", fix: "Have one." };
-  const probe = async () => ({ missing: [], degraded: [lack] });
-  const ground = await openPlayed(t, { provider: () => ({ probe }) });
-  const { usedAt, status, degraded } = unwrap(await ground.sandbox.sessions.use(alice));
-  assert.deepEqual([status, degraded], ["running", [lack]]);
-  const { sandbox } = await ground.restart("killed");
+test("what runs of a session in whose place another server puts a new one ends, also where the old one was deleted [N1][S1]", async (t) => {
+  const { homes, wrapStorage, pass, forget } = sharing();
+  const ground = await openPlayed(t, { homes, wrapStorage });
+  const there = ground.beside();
+  const place = await ground.place("c1");
+  for (const isDeleted of [true, false]) {
+    const run = unwrap(await ground.sandbox.run(place, long));
+    unwrap(await there.sessions.stop(alice, { forget: isDeleted }));
+    // Of a deleted one the word comes late; of the other, only that of the new one.
+    if (!isDeleted) forget();
+    ground.clock.move(1000);
+    unwrap(await there.sessions.create(alice, { dialect: "seed" }));
+    assert.equal(await isOver(run.report), false);
+    pass();
+    assert.equal((await run.report).how, "cancelled");
+  }
+});
+
+test("who uses a session here that was stopped or made anew elsewhere has it without what was left of the old one, though no word came [N1][S1]", async (t) => {
+  const { homes, wrapStorage } = sharing();
+  const ground = await openPlayed(t, { homes, wrapStorage });
+  const [here, there] = [ground.sandbox, ground.beside()];
+  const place = await ground.place("c1");
+  const seen = async () => (await here.sessions.find(alice))?.status;
+  await unwrap(await here.run(place, echo)).report;
+  unwrap(await there.sessions.stop(alice));
+  assert.deepEqual([await seen(), ground.played.living()], ["stopped", ["/workspace/c1"]]);
+  const revived = unwrap(await here.sessions.use(alice));
+  assert.deepEqual([revived.status, revived.generation, ground.played.living()], ["running", 2, []]);
+  const run = unwrap(await here.run(place, long));
+  unwrap(await there.sessions.stop(alice));
+  assert.equal(await seen(), "stopped");
+  unwrap(await there.sessions.create(alice, { dialect: "seed", env: { COLOUR: "blue" } }));
+  const made = unwrap(await here.sessions.use(alice));
+  assert.deepEqual([made.generation, made.env, (await run.report).how], [3, { COLOUR: "blue" }, "cancelled"]);
+});
+
+test("a session that was used elsewhere in the meantime ends here in its time, too, with what is left of it [N1][S1]", async (t) => {
+  const { homes, wrapStorage } = sharing();
+  const settings = { guestIdleMs: 10 ** 9, kernelIdleMs: 10 ** 9 };
+  const ground = await openPlayed(t, { homes, wrapStorage, settings });
+  const there = ground.beside();
+  await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
+  await nextLoop();
   ground.clock.move(ttlMs - 1);
-  const again = unwrap(await sandbox.sessions.use(alice));
-  assert.deepEqual([again.usedAt, again.generation], [usedAt + ttlMs - 1, 1]);
+  unwrap(await there.sessions.use(alice));
+  ground.clock.move(1);
+  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
+  assert.deepEqual(ground.played.living(), ["/workspace/c1"]);
+  ground.clock.move(ttlMs);
+  await until("its sandbox is gone", () => ground.played.living().length === 0);
+  assert.deepEqual(ground.played.guests[0]?.told, ["close session_expired"]);
 });
 
-test("a session is over after its time also where that cannot be written, and what ended is not in error [S1][Q2]", async (t) => {
-  let isFull = false;
+test("other servers are told of the end of a session when it is written down, so that whoever looks sees it [N1][S1]", async (t) => {
+  const seen: unknown[] = [];
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,
-    putSession: async (row) => (isFull ? full : storage.putSession(row)),
+    async tell(topic, key) {
+      const row = await storage.findSession(alice);
+      const { status, generation } = row === undefined ? {} : JSON.parse(row.body);
+      seen.push([key, status, generation]);
+      return storage.tell(topic, key);
+    },
   });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { sessions } = ground.sandbox;
-  unwrap(await sessions.use(bob));
-  unwrap(await sessions.stop(bob));
-  const { usedAt } = unwrap(await sessions.use(alice));
-  isFull = true;
-  ground.clock.move(ttlMs);
-  await ground.sandbox.sweep();
-  assert.ok(ground.logged.includes('the end of a session could not be written down {"code":"storage_full"}'));
-  const lack: Lack = { name: "no_engine", reason: "The engine is away.", fix: "Start it." };
-  ground.played.missing = [lack];
-  const told = async (owner = alice) => {
-    const session = await sessions.find(owner);
-    return [session?.status, session?.error, session?.endedAt];
-  };
-  assert.deepEqual(
-    [await told(), await told(bob)],
-    [
-      ["stopped", undefined, usedAt + ttlMs],
-      ["stopped", undefined, usedAt],
-    ],
-  );
+  const { sandbox } = await openPlayed(t, { wrapStorage });
+  const { sessions } = sandbox;
+  unwrap(await sessions.create(alice, { dialect: "seed" }));
+  assert.deepEqual(seen, [], "there was none before");
+  unwrap(await sessions.stop(alice));
+  unwrap(await sessions.create(alice, { dialect: "seed" }));
+  unwrap(await sessions.stop(alice, { forget: true }));
+  assert.deepEqual(seen, [
+    [alice, "stopped", 1],
+    [alice, "running", 2],
+    [alice, undefined, undefined],
+  ]);
 });
