@@ -151,8 +151,3 @@ export async function report(
   assert.ok(run.ok, run.ok ? "" : JSON.stringify(run.failure));
   return run.value.report;
 }
-
-/** What it said and how it ended, in one value. */
-export function told({ how, exitCode, stdout, stderr }: ProgramReport) {
-  return { how, exitCode, stdout: stdout.text, stderr: stderr.text };
-}
