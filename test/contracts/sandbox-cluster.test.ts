@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { createServer } from "node:tls";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { KubernetesSandboxOptions } from "../../src/sandbox/kubernetes/kubernetes.ts";
 import type { Guest, GuestWanted, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { until } from "../world/events.ts";
+import { readRules } from "../world/manifests.ts";
 import type { ClusterFaults, Refusal } from "./played-cluster.ts";
+import { playCluster } from "./played-cluster.ts";
 import { cannotStart, ownerUid } from "./sandbox-guests.ts";
 import { openKubernetes, openPlayed } from "./sandbox-on-kubernetes.ts";
 import { conversation, done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
@@ -39,49 +43,6 @@ const always = (refusal: Refusal | "silence" | "break", what: string): ClusterFa
   answer: (asked) => (asked === what ? refusal : undefined),
 });
 const refusesPods = (status: number, message: string) => always({ status, message }, "create pods");
-
-test(
-  "a pod has nothing but what a guest needs, and asks for every wall there is [X3][X4][S5][N1]",
-  options,
-  async (t) => {
-    const { cluster, provider, files } = await ready(t, { runtimeClass: "gvisor", volumePath: "" });
-    mkdirSync(join(files, "conversations/c1"), { recursive: true });
-    const workspace = { ...conversation(join(files, "conversations/c1")), skills: undefined };
-    await openGuest(provider, { id: "one", workspace, uid: ownerUid });
-    const spec = cluster.spec("agentyard-one");
-    const user = ownerUid ?? process.geteuid?.();
-    assert.partialDeepStrictEqual(spec, {
-      ...{ restartPolicy: "Never", automountServiceAccountToken: false, runtimeClassName: "gvisor" },
-      securityContext: { runAsNonRoot: true, runAsUser: user, seccompProfile: { type: "RuntimeDefault" } },
-    });
-    const [container] = spec?.containers ?? [];
-    assert.partialDeepStrictEqual(container, {
-      ...{ stdin: true, stdinOnce: true, tty: false, env: [] },
-      securityContext: {
-        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
-      },
-      resources: {
-        limits: { cpu: "1", memory: `${(400 + 64) * 1024 ** 2}` },
-        requests: { cpu: "0.1", memory: `${(400 + 64) * 1024 ** 2}` },
-      },
-    });
-    const mounts = container?.volumeMounts.map(({ name, mountPath, subPath = "", readOnly = false }) =>
-      [name, mountPath, subPath, readOnly ? "read" : "write"].join(" "),
-    );
-    const stage = ".sandbox-pods/yard/one/one";
-    assert.deepEqual(mounts, [
-      "tmp /tmp  write",
-      `files /run/agentyard ${stage}/run read`,
-      `files /etc/passwd ${stage}/etc/passwd read`,
-      `files /etc/group ${stage}/etc/group read`,
-      `files /workspace ${stage}/workspace read`,
-      "files /workspace/c1 conversations/c1 read",
-      "files /workspace/c1/uploads conversations/c1/uploads write",
-      "files /workspace/c1/outputs conversations/c1/outputs write",
-      "files /workspace/c1/temp conversations/c1/temp write",
-    ]);
-  },
-);
 
 test("what programs say is not in the log that a node keeps of every pod [X3][Q1]", options, async (t) => {
   const { cluster, provider } = await ready(t);
@@ -152,19 +113,17 @@ function withoutReadOnlyRoot(spec: Record<string, unknown>): void {
   Object.assign(spec, JSON.parse(text));
 }
 
-for (const [what, faults, lack] of lacks) {
-  test(`a cluster that ${what} runs no code and is told as ${lack} [X3]`, options, async (t) => {
+test("a cluster that runs no code is told by what it lacks [X3]", options, async (t) => {
+  const told = lacks.map(async ([what, faults, lack]) => {
     const { cluster, provider } = await openHere(t, { startTimeoutMs: 20_000 });
     cluster.breaks(faults);
     const { missing } = await provider.probe();
-    assert.deepEqual(
-      missing.map(({ name }) => name),
-      [lack],
-    );
+    assert.deepEqual([what, ...missing.map(({ name }) => name)], [what, lack]);
     assert.equal((await provider.open(wantedGuest({}))).ok, false);
     assert.deepEqual(cluster.pods(), []);
   });
-}
+  await Promise.all(told);
+});
 
 test(
   "a cluster that is not there, a token that is not there, and another volume are told apart [X3]",
@@ -176,13 +135,15 @@ test(
     };
     const away = { server: "http://127.0.0.1:9", tokenFile: "/etc/hostname", caFile: undefined };
     assert.deepEqual(
-      [
-        await missing({ address: away }),
-        await missing({ address: { ...away, tokenFile: "/nowhere/token" } }),
-        await missing({ claim: "other", startTimeoutMs: 8000 }), // It is waited for, all of that time.
-        await missing({ volumePath: "elsewhere" }),
-        await missing({ isImaged: true }),
-      ].flatMap((texts) => texts.map((text) => text.replace(/'\/run.*/, "…"))),
+      (
+        await Promise.all([
+          missing({ address: away }),
+          missing({ address: { ...away, tokenFile: "/nowhere/token" } }),
+          missing({ claim: "other", startTimeoutMs: 5000 }), // It is waited for, all of that time.
+          missing({ volumePath: "elsewhere" }),
+          missing({ isImaged: true }),
+        ])
+      ).flatMap((texts) => texts.map((text) => text.replace(/'\/run.*/, "…"))),
       [
         "no_cluster: The Kubernetes cluster does not answer (http://127.0.0.1:9: ECONNREFUSED).",
         "no_cluster: The Kubernetes cluster does not answer (http://127.0.0.1:9: /nowhere/token: ENOENT).",
@@ -194,23 +155,25 @@ test(
   },
 );
 
-/** The time to start of what takes all of it; the other faults are told at once, and a busy machine has a minute for that. */
-const awaitedMs = 5000;
-const startFaults: readonly (readonly [what: string, faults: ClusterFaults, fault: object, startMs?: number])[] = [
-  ["a token that ran out", refusesPods(401, "Unauthorized"), { why: "unavailable", said: "401 Unauthorized" }],
-  ["rights that were taken", refusesPods(403, "forbidden"), { why: "unavailable", said: "403 forbidden" }],
+const noRoom = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "3 Insufficient memory." };
+type Played = Awaited<ReturnType<typeof openHere>>["cluster"];
+/** What takes all the time that a guest may take to start, which is over when this has come; that of `later` is three seconds. */
+type GivesUp = "later" | ((asked: readonly string[]) => boolean);
+const startFaults: readonly (readonly [what: string, faults: ClusterFaults, fault: object, givesUp?: GivesUp])[] = [
   ["a quota that is used up", refusesPods(403, "exceeded quota: pods=1"), { why: "full" }],
-  ["a name that is taken", refusesPods(409, "already exists"), { why: "start_failed", said: "409 already exists" }],
-  ["a pod that it finds invalid", refusesPods(422, "invalid"), { why: "start_failed", said: "422 invalid" }],
   [
     "too many requests, for good",
     always({ status: 429, message: "too many", retryAfter: 1 }, "create pods"),
     { why: "unavailable", said: "429 too many" },
-    awaitedMs,
+    (asked) => asked.filter((question) => question === "create pods").length === 2,
   ],
-  ["a broken server", refusesPods(500, "etcd"), { why: "unavailable", said: "500 etcd" }, awaitedMs],
   ["a connection that breaks", always("break", "create pods"), { why: "unavailable" }],
-  ["no answer at all", always("silence", "create pods"), { why: "unavailable" }, awaitedMs],
+  [
+    "no answer at all",
+    always("silence", "create pods"),
+    { why: "unavailable" },
+    (asked) => asked.includes("create pods"),
+  ],
   [
     "streams that are refused",
     always({ status: 403, message: "no attach" }, "get pods/attach"),
@@ -221,46 +184,44 @@ const startFaults: readonly (readonly [what: string, faults: ClusterFaults, faul
     { status: waiting("ErrImagePull", "no such host") },
     { why: "unavailable", said: "ErrImagePull: no such host" },
   ],
-  ["a pod that waits for ever", { status: {} }, { why: "start_timeout" }, awaitedMs],
-  [
-    "a pod that is evicted at once",
-    { status: { phase: "Failed", reason: "Evicted" } },
-    { why: "start_failed", said: "Evicted" },
-  ],
-  [
-    "no room on any node",
-    {
-      status: {
-        conditions: [
-          {
-            type: "PodScheduled",
-            status: "False",
-            reason: "Unschedulable",
-            message: "0/3 nodes are available: 3 Insufficient memory.",
-          },
-        ],
-      },
-    },
-    { why: "full" },
-    awaitedMs,
-  ],
+  ["no room on any node", { status: { conditions: [noRoom] } }, { why: "full" }, "later"],
   ["a program that ends at once", { command: ["/bin/sh", "-c", "echo broken >&2; exit 3"] }, { why: "start_failed" }],
-  ["a program that says nothing", { command: ["/bin/sleep", "1000"] }, { why: "start_timeout" }, awaitedMs],
+  [
+    "a program that says nothing",
+    { command: ["/bin/sleep", "1000"] },
+    { why: "start_timeout" },
+    (asked) => asked.includes("get pods/attach"),
+  ],
 ];
 
-for (const [what, faults, fault, startMs = 60_000] of startFaults) {
-  test(`${what} is a fault that tells why, and leaves nothing behind [X3]`, options, async (t) => {
+test("a pod that does not start is a fault that tells why, and leaves nothing behind [X3]", options, async (t) => {
+  const tried = startFaults.map(async ([what, faults, fault, givesUp]) => {
+    let start: () => void = () => {};
     let isBroken = false;
-    const after: Clock["after"] = (ms, action) => systemClock.after(isBroken && ms === 60_000 ? startMs : ms, action);
+    const asked: string[] = [];
+    const after: Clock["after"] = (ms, action) => {
+      if (!isBroken || ms !== 60_000) return systemClock.after(ms, action);
+      start = action;
+      return systemClock.after(givesUp === "later" ? 3000 : ms, action);
+    };
     const { cluster, provider, left } = await ready(t, { clock: { ...hurried, after }, startTimeoutMs: 60_000 });
     isBroken = true;
-    cluster.breaks(faults);
-    const opened = await provider.open(wantedGuest({}));
-    assert.ok(!opened.ok);
-    assert.partialDeepStrictEqual(opened.failure, fault);
+    const answer: ClusterFaults["answer"] = (question) => {
+      asked.push(question);
+      return faults.answer?.(question);
+    };
+    cluster.breaks({ ...faults, answer });
+    const opening = provider.open(wantedGuest({}));
+    if (typeof givesUp === "function") {
+      await until("it is time to give up", () => givesUp(asked));
+      start();
+    }
+    const opened = await opening;
+    assert.partialDeepStrictEqual([what, !opened.ok && opened.failure], [what, fault]);
     assert.deepEqual(left(), nothing);
   });
-}
+  await Promise.all(tried);
+});
 
 test("a cluster that is busy for a moment is asked again, as late as it wants [X3]", options, async (t) => {
   const { cluster, provider } = await ready(t);
@@ -283,7 +244,7 @@ test("a pod whose making was never confirmed is removed all the same [X3]", opti
   assert.deepEqual([!opened.ok && opened.failure.why, left()], ["unavailable", nothing]);
 });
 
-type Happens = (cluster: Awaited<ReturnType<typeof openHere>>["cluster"], name: string) => void;
+type Happens = (cluster: Played, name: string) => void;
 const lost = ["lost", "ended"];
 const accidents: readonly (readonly [what: string, happens: Happens, ends: readonly string[]])[] = [
   ["is evicted", (cluster, name) => cluster.evict(name), lost],
@@ -293,19 +254,24 @@ const accidents: readonly (readonly [what: string, happens: Happens, ends: reado
   ["ran out of memory", (cluster, name) => cluster.evict(name, "OOMKilled"), ["out_of_memory", "out_of_memory"]],
 ];
 
-for (const [what, happens, ends] of accidents) {
-  test(`a guest that ${what} loses what runs in it, ends, and both say why [X1][X3][X4]`, options, async (t) => {
-    const { cluster, provider } = await ready(t);
-    const guest = await openGuest(provider, { id: "one" });
-    const seen: unknown[] = [];
-    const code = { id: "1", language: "bash", code: "echo on; sleep 1000", agent: "a", timeoutMs: 60_000 } as const;
-    for await (const event of guest.run(code)) {
-      if (event.kind === "output") happens(cluster, "agentyard-one");
-      if (event.kind === "exited") seen.push(event.how);
-    }
-    assert.deepEqual([[...seen, (await guest.ended).why], guest.isOpen()], [ends, false]);
-  });
-}
+test(
+  "a guest whose pod has an accident loses what runs in it, ends, and both say why [X1][X3][X4]",
+  options,
+  async (t) => {
+    const tried = accidents.map(async ([what, happens, ends]) => {
+      const { cluster, provider } = await ready(t);
+      const guest = await openGuest(provider, { id: "one" });
+      const seen: unknown[] = [];
+      const code = { id: "1", language: "bash", code: "echo on; sleep 1000", agent: "a", timeoutMs: 60_000 } as const;
+      for await (const event of guest.run(code)) {
+        if (event.kind === "output") happens(cluster, "agentyard-one");
+        if (event.kind === "exited") seen.push(event.how);
+      }
+      assert.deepEqual([what, ...seen, (await guest.ended).why, guest.isOpen()], [what, ...ends, false]);
+    });
+    await Promise.all(tried);
+  },
+);
 
 test("a stream on which nothing comes through any more is given up [X3]", options, async (t) => {
   // Whoever waits for a sign of life waits a hundredth of the time, and counts it in looks: a busy machine makes none more.
@@ -322,31 +288,6 @@ test("a stream on which nothing comes through any more is given up [X3]", option
   cluster.freeze("agentyard-one");
   assert.deepEqual(await guest.ended, { why: "ended" });
 });
-
-test(
-  "pods and files of a server that is gone are swept, and those of servers that live are not [X3]",
-  options,
-  async (t) => {
-    const { cluster, provider, files } = await ready(t);
-    const account = join(hostFolder(t), "token");
-    writeFileSync(account, cluster.token);
-    const address = { server: cluster.address, tokenFile: account, caFile: undefined };
-    const other = openKubernetes(address, { installation: "yard", server: "two", files, clock: hurried });
-    t.after(() => other.close());
-    const used = await openGuest(provider, { id: "used" });
-    assert.deepEqual(await other.reap(), { processes: 0, groups: 0, mounts: 0 });
-    assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
-    // The same server, started anew.
-    const next = openKubernetes(address, { installation: "yard", server: "one", files, clock: hurried });
-    t.after(() => next.close());
-    mkdirSync(join(files, ".sandbox-pods/yard/three/left"), { recursive: true });
-    const longAgo = new Date("2020-01-01T00:00:00Z");
-    utimesSync(join(files, ".sandbox-pods/yard/three"), longAgo, longAgo);
-    assert.deepEqual(await next.reap(), { processes: 1, groups: 0, mounts: 2 });
-    assert.deepEqual(await used.ended, { why: "ended" });
-    await until("it is gone", () => cluster.pods().length === 0);
-  },
-);
 
 test("a pod made while leftovers are looked for is none: its programs run on [X3]", options, async (t) => {
   const { cluster, provider } = await ready(t);
@@ -374,7 +315,7 @@ test("a pod ends with the server that was killed, and is swept by another one [X
     ...{ address: { server: cluster.address, tokenFile }, namespace: "boxes", image: "agentyard-sandbox:latest" },
     ...{ claim: "files", files, volumePath: "", startTimeoutMs: 60_000 },
   };
-  const server = spawn(process.execPath, [servingChild, "yard", "killed", "served"], {
+  const server = spawn(process.execPath, [servingChild, "kubernetes", "served", "yard", "killed"], {
     ...{ stdio: ["ignore", "pipe", "inherit"], env: { AGENTYARD_TEST_KUBERNETES: JSON.stringify(told) } },
   });
   t.after(() => server.kill("SIGKILL"));
@@ -386,7 +327,7 @@ test("a pod ends with the server that was killed, and is swept by another one [X
   await until("its pod is gone", () => cluster.pods().length === 0);
 });
 
-const servingChild = join(import.meta.dirname, "../kubernetes/serving-child.ts");
+const servingChild = join(import.meta.dirname, "sandbox-serving-child.ts");
 
 test("a folder that is swapped for another while the cluster mounts it is not opened [W5][X3]", options, async (t) => {
   const { cluster, provider, files } = await ready(t);
@@ -397,4 +338,165 @@ test("a folder that is swapped for another while the cluster mounts it is not op
   });
   const opened = await provider.open(wantedGuest({ workspace: conversation(join(files, "own")), uid: ownerUid }));
   assert.deepEqual(!opened.ok && opened.failure.why, "wrong_workspace");
+});
+
+/** What a claim may take is a minute here: on a busy machine, too, whoever can have a pod of the pool has it. */
+const after: Clock["after"] = (ms, action) => systemClock.after(ms === 10_000 ? 60_000 : ms, action);
+
+async function openHereSandboxPool(t: TestContext, cluster: object) {
+  const clock = { ...systemClock, after };
+  const opened = await openPlayed(t, { clock, files: hostFolder(t), installation: "yard", poolSize: 2, cluster });
+  assert.deepEqual((await opened.provider.probe()).missing, []);
+  const open = async (changes: Parameters<typeof wantedGuest>[0] = {}) => {
+    const guest = await opened.provider.open(wantedGuest(changes));
+    assert.ok(guest.ok, JSON.stringify(guest));
+    return triedGuest(guest.value);
+  };
+  return { ...opened, open };
+}
+
+test("a guest without a workspace is given a pod that waits, and one takes its place [X2][X3]", options, async (t) => {
+  const { cluster, open } = await openHereSandboxPool(t, { hasPools: true });
+  const first = await open();
+  // It did not wait for the pool, which is filled now.
+  assert.ok(cluster.pods().includes(`agentyard-${first.guest.id}`));
+  await until("two wait", () => cluster.pods().length === 3);
+  const waiting = cluster.pods().filter((name) => name.startsWith("agentyard-yard-"));
+  const second = await open({ env: { OWN: "variable" } });
+  assert.deepEqual(await second.run("bash", "pwd; echo $OWN; ls /workspace"), done({ stdout: "/tmp\nvariable\n" }));
+  assert.ok(!cluster.pods().includes(`agentyard-${second.guest.id}`));
+  await until("another one waits", () => cluster.pods().length === 4);
+  // Its processes are on another machine: nobody can tell what they share with their memory.
+  assert.deepEqual([await second.guest.sharedFiles(), await second.guest.unnamedBytes()], [undefined, 0]);
+  await second.guest.close("idle");
+  assert.deepEqual(await second.guest.ended, { why: "idle" });
+  await until("the claimed one is gone", () => cluster.pods().length === 3);
+  assert.equal(waiting.filter((name) => cluster.pods().includes(name)).length, 1);
+});
+
+test(
+  "a guest with a workspace, or with packages of its user, never comes from a pool: its pod mounts these and nothing else [S5][X3]",
+  options,
+  async (t) => {
+    const { cluster, open, files } = await openHereSandboxPool(t, { hasPools: true });
+    await open();
+    await until("two wait", () => cluster.pods().length === 3);
+    for (const folder of ["c1", "packages/ann"]) mkdirSync(join(files, folder), { recursive: true });
+    const { guest } = await open({ workspace: conversation(join(files, "c1")), uid: ownerUid });
+    // A program without a conversation has what its user installed all the same.
+    const { guest: packaged } = await open({ packages: join(files, "packages/ann") });
+    const mountedBy = (name: string) =>
+      (cluster.spec(name)?.containers[0].volumeMounts ?? []).flatMap(({ subPath = "" }) =>
+        subPath === "" || subPath.startsWith(".sandbox-pods/") ? [] : [subPath],
+      );
+    const mounted = cluster.pods().map((name) => [name, mountedBy(name)] as const);
+    assert.deepEqual(
+      mounted.filter(([, folders]) => folders.length > 0),
+      [
+        [`agentyard-${guest.id}`, ["c1", "c1/uploads", "c1/outputs", "c1/temp"]],
+        [`agentyard-${packaged.id}`, ["packages/ann"]],
+      ],
+    );
+  },
+);
+
+test(
+  "without agent-sandbox, and with a pool that gives nothing, guests get pods of their own [X3]",
+  options,
+  async (t) => {
+    const { open, cluster } = await openHereSandboxPool(t, {});
+    await open();
+    const { run, guest } = await open();
+    assert.ok(cluster.pods().includes(`agentyard-${guest.id}`));
+    assert.deepEqual(await run("bash", "echo on"), done({ stdout: "on\n" }));
+
+    const other = await openHereSandboxPool(t, { hasPools: true });
+    await other.open();
+    await until("two wait", () => other.cluster.pods().length === 3);
+    other.cluster.breaks({
+      answer: (asked) => (asked === "create sandboxclaims" ? { status: 403, message: "no" } : undefined),
+    });
+    const own = await other.open();
+    assert.ok(other.cluster.pods().includes(`agentyard-${own.guest.id}`));
+  },
+);
+
+test("the rights for pools in the manifests are those that are used, and no other [X3][N1]", options, async (t) => {
+  const rules = readRules("pool.yaml");
+  const { cluster, open, provider } = await openHereSandboxPool(t, {
+    hasPools: true,
+    rules: [...readRules(), ...rules],
+  });
+  await open();
+  await until("two wait", () => cluster.pods().length === 3);
+  const { guest } = await open();
+  await guest.close("idle");
+  await provider.reap();
+  // Other limits are another pool, and the old one goes.
+  await open({ limits: { ...wantedGuest({}).limits, cpus: 2 } });
+  await until("the old pool is gone", () => cluster.asked().has("delete sandboxtemplates"));
+  const given = rules.flatMap(({ resources, verbs }) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+  );
+  assert.deepEqual([...cluster.asked()].filter((asked) => !asked.includes("pods")).sort(), given.sort());
+});
+
+test("a cluster is spoken with over TLS, believed by its authority only, and shown the token of the moment [X3][N1]", {
+  skip: cannotStart,
+}, async (t) => {
+  const files = hostFolder(t);
+  const own = hostFolder(t);
+  const [key, caFile, tokenFile] = [join(own, "key.pem"), join(own, "ca.crt"), join(own, "token")];
+  execFileSync(
+    "openssl",
+    [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+      ...["-subj", "/CN=cluster", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", caFile],
+    ],
+    { stdio: "ignore" },
+  );
+  const ends: (() => unknown)[] = [];
+  const cluster = await playCluster(
+    { after: (end) => void ends.push(end) },
+    { namespace: "boxes", volumes: { files } },
+  );
+  const { port } = new URL(cluster.address);
+  const door = createServer({ key: readFileSync(key), cert: readFileSync(caFile) }, (outer) => {
+    const inner = connect(Number(port), "127.0.0.1");
+    outer.pipe(inner).pipe(outer);
+    for (const [one, other] of [
+      [outer, inner],
+      [inner, outer],
+    ] as const) {
+      one.on("error", () => {});
+      one.once("close", () => other.destroy());
+    }
+  });
+  door.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  const bound = door.address();
+  const server = `https://127.0.0.1:${typeof bound === "object" ? bound?.port : 0}`;
+  writeFileSync(tokenFile, "an-old-one");
+  const provider = openKubernetes({ server, tokenFile, caFile }, { files });
+  const stranger = openKubernetes({ server, tokenFile, caFile: undefined }, { files });
+  t.after(async () => {
+    await provider.close();
+    for (const end of ends) end();
+    door.close();
+  });
+  const lacking = async (tried: typeof provider) =>
+    (await tried.probe({ fresh: true })).missing.map(
+      ({ name, about }) => `${name} ${about?.detail.replace(server, "")}`,
+    );
+  assert.deepEqual(
+    [await lacking(stranger), await lacking(provider)],
+    [["no_cluster : DEPTH_ZERO_SELF_SIGNED_CERT"], ["cluster_rights : 401 Unauthorized"]],
+  );
+  writeFileSync(tokenFile, cluster.token);
+  assert.deepEqual(await lacking(provider), []);
+  const opened = await provider.open(wantedGuest({}));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  assert.deepEqual(await triedGuest(opened.value).run("bash", "echo on"), done({ stdout: "on\n" }));
+  await opened.value.close("idle");
+  assert.deepEqual(cluster.pods(), []);
 });

@@ -100,23 +100,19 @@ test("the rights in the manifests are those that sandboxes need, and no other [X
   assert.deepEqual([...cluster.asked(), "create pods/attach"].sort(), given.sort());
 });
 
-for (const without of readRules().flatMap(({ resources, verbs }) =>
-  verbs.map((verb) => [verb, resources[0] ?? ""] as const),
-)) {
-  const [verb, resource] = without;
-  // Who may not delete is told by the leftovers; who may not watch, by a guest that is never seen to run.
-  if (verb === "delete" || verb === "watch") continue;
-  test(`without the right to ${verb} ${resource} no code runs, and that is said [X3]`, {
-    skip: cannotStart,
-  }, async (t) => {
-    const rules = readRules().map((rule) => ({
-      ...rule,
-      verbs: rule.resources.includes(resource) ? rule.verbs.filter((one) => one !== verb) : rule.verbs,
-    }));
-    const { provider } = await openPlayed(t, { files: hostFolder(t), cluster: { rules } });
-    assert.deepEqual(
-      (await provider.probe()).missing.map(({ name }) => name),
-      ["cluster_rights"],
-    );
-  });
-}
+test("without one of its rights no code runs, and that is said [X3]", { skip: cannotStart }, async (t) => {
+  const tried = readRules()
+    .flatMap(({ resources, verbs }) => verbs.map((verb) => [verb, resources[0] ?? ""] as const))
+    // Who may not delete is told by the leftovers; who may not watch, by a guest that is never seen to run.
+    .filter(([verb]) => verb !== "delete" && verb !== "watch")
+    .map(async ([verb, resource]) => {
+      const rules = readRules().map((rule) => ({
+        ...rule,
+        verbs: rule.resources.includes(resource) ? rule.verbs.filter((one) => one !== verb) : rule.verbs,
+      }));
+      const { provider } = await openPlayed(t, { files: hostFolder(t), cluster: { rules } });
+      const { missing } = await provider.probe();
+      assert.deepEqual([verb, resource, ...missing.map(({ name }) => name)], [verb, resource, "cluster_rights"]);
+    });
+  await Promise.all(tried);
+});

@@ -42,7 +42,12 @@ export type Place = {
   lacks(name: LackName): Promise<boolean>;
 };
 
-export type Promised = { readonly says: string; holds(place: Place): Promise<void> };
+export type Promised = {
+  readonly says: string;
+  /** It depends on the provider; the others depend on the supervisor inside, which all of them have. */
+  readonly everywhere?: true;
+  holds(place: Place): Promise<void>;
+};
 
 /** A guest, and executions of it in one value. */
 export type Tried = {

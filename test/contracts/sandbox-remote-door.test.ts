@@ -3,17 +3,26 @@ import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { whenOver } from "../../src/base/background.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import { encodeFrame } from "../../src/sandbox/guest/frames.ts";
+import { linksOver } from "../../src/sandbox/guest/stdio.ts";
+import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost, openStream } from "../../src/sandbox/remote/ask-host.ts";
+import { openSandboxHost } from "../../src/sandbox/remote/sandbox-host.ts";
 import { createVerifier, signRequest } from "../../src/sandbox/remote/signed.ts";
+import { signedOver } from "../../src/sandbox/remote/signed-stream.ts";
 import { networkBytesMax, paths } from "../../src/sandbox/remote/wire.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { until } from "../world/events.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { playedProvider } from "../world/played-provider.ts";
+import { quietLogger } from "../world/workspace.ts";
 import { openRemote, secret } from "./sandbox-on-remote.ts";
 import { hostFolder, wantedGuest } from "./sandbox-place.ts";
 import { doorOf, onHostileHost, openRaw, openRawHost, orderOf, startCutter } from "./sandbox-remote-raw.ts";
@@ -355,3 +364,97 @@ test("what a host says of a program is looked at as what a guest says: figures e
 });
 
 const nothingUsed = { durationMs: 0, cpuMs: 0, memoryPeakBytes: 0, readBytes: 0, writtenBytes: 0 };
+
+/** A caller that keeps its half of the connection open for as long as it likes, and asks before it is answered. */
+async function callStubbornly(t: TestContext, address: string, order: object) {
+  const { hostname, port } = new URL(address);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  socket.on("error", () => {});
+  const signed = signRequest(
+    secret,
+    { method: "POST", path: paths.guest, body: "" },
+    { clock: systemClock, ids: systemIds },
+  );
+  const lines = [`POST ${paths.guest} HTTP/1.1`, "Host: x", "Connection: Upgrade", "Upgrade: agentyard-guest"];
+  const [near, far] = duplexPair();
+  const { control } = linksOver(signedOver(near, signed.keys, "server"));
+  control.write(encodeFrame(order));
+  const [first] = await once(far, "data");
+  socket.write(
+    Buffer.concat([Buffer.from(`${[...lines, `Authorization: ${signed.authorization}`].join("\r\n")}\r\n\r\n`), first]),
+  );
+  let told = "";
+  socket.on("data", (bytes: Buffer) => (told += bytes.toString("latin1")));
+  await once(socket, "end");
+  return told;
+}
+
+test("a host has said its last word when it hangs up, waits two seconds for its caller to do so, and not longer than that [X3][X4]", async (t) => {
+  const clock = { ...manualClock(), now: systemClock.now };
+  const { address } = await openRawHost(t, playedProvider(), { clock });
+  const told = await callStubbornly(t, address, orderOf({ version: 99 }));
+  assert.match(told, /^HTTP\/1.1 101 .*"type":"refused","why":"version","said":"1"/s);
+  const waiting = clock.timers();
+  clock.move(1999);
+  assert.ok(waiting > 0 && clock.timers() === waiting);
+  clock.move(1);
+  await until("it has let go", () => clock.timers() === 0);
+  // Who hangs up as well, and who is not let in, is not waited for.
+  const caller = await openRaw(t, address);
+  caller.say(orderOf({ version: 99 }));
+  await caller.closed;
+  const other = { ...doorOf(address), secret: "another secret, of nobody we know" };
+  assert.equal((await openStream(other, { timeoutMs: 30_000 })).ok, false);
+  await until("nothing is waited for", () => clock.timers() === 0);
+});
+
+test("a guest that does not start is not counted when that is told, nor is one that broke down, and a name is one guest's at a time [X3][X4]", async (t) => {
+  const played = playedProvider();
+  let isBroken = false;
+  const open: SandboxProvider["open"] = (wanted) =>
+    isBroken ? Promise.reject(new Error("a mistake")) : played.open(wanted);
+  const { address, host, logged } = await openRawHost(t, { ...played, open });
+  const refusal = async (order: object) => {
+    const caller = await openRaw(t, address);
+    caller.say(order);
+    return caller.next("refused");
+  };
+  played.fault = { why: "start_failed", said: "s".repeat(3000) };
+  const load = { guests: 0, guestsMax: 4 };
+  assert.deepEqual(await refusal(orderOf()), {
+    ...{ type: "refused", why: "start_failed", said: "s".repeat(2000), ...load },
+  });
+  const first = await openRaw(t, address);
+  first.say(orderOf({ id: "one" }));
+  await first.next("opened");
+  assert.deepEqual(await refusal(orderOf({ id: "one" })), {
+    ...{ type: "refused", why: "full", said: "", ...load, guests: 1 },
+  });
+  assert.deepEqual([host.load().guests, played.living().length], [1, 1]);
+  isBroken = true;
+  const unlucky = await openRaw(t, address);
+  unlucky.say(orderOf());
+  await until("it is told", () => logged.length === 1);
+  assert.match(logged.join(), /^a guest of another machine broke down /);
+  assert.equal(host.load().guests, 1);
+});
+
+const hasSixth = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+
+test("a host says by which address it listens, also by one of the sixth version, or why it cannot [X3][P4]", {
+  skip: !hasSixth && "this machine has no such address",
+}, async (t) => {
+  const open = () => {
+    const host = openSandboxHost({
+      ...{ provider: playedProvider(), files: tmpdir(), secret, guestsMax: 1, release: "0.0.0-test" },
+      ...{ clock: systemClock, logger: quietLogger([]) },
+    });
+    t.after(() => host.close());
+    return host;
+  };
+  const address = await open().listen({ host: "::1", port: 0 });
+  assert.match(address.ok ? address.value : "", /^http:\/\/\[::1\]:\d+$/);
+  const port = Number(new URL(address.ok ? address.value : "").port);
+  assert.deepEqual(await open().listen({ host: "::1", port }), { ok: false, failure: { code: "EADDRINUSE" } });
+});

@@ -8,11 +8,19 @@ import { systemIds } from "../../src/base/ids.ts";
 import { openDockerEngine } from "../../src/sandbox/docker/engine.ts";
 import { startEditingEngine } from "../contracts/sandbox-editing-engine.ts";
 import { ownerUid, workspaceFolder } from "../contracts/sandbox-guests.ts";
-import { cannotUseDocker, engineSocket, openDocker, sandboxImage } from "../contracts/sandbox-on-docker.ts";
+import {
+  cannotUseDocker,
+  dockerUnderTest,
+  engineSocket,
+  openDocker,
+  sandboxImage,
+} from "../contracts/sandbox-on-docker.ts";
 import { conversation, done, hostFolder, triedGuest, wantedGuest } from "../contracts/sandbox-place.ts";
+import { providerContract } from "../contracts/sandbox-promises.ts";
 import { until } from "../world/events.ts";
 
 const options = { skip: cannotUseDocker };
+const servingChild = join(import.meta.dirname, "../contracts/sandbox-serving-child.ts");
 const engine = openDockerEngine({ address: { socketPath: engineSocket ?? "/nowhere" }, clock: systemClock });
 
 async function containersOf(installation: string): Promise<string[]> {
@@ -28,7 +36,7 @@ test(
   async (t) => {
     const installation = `test${systemIds.hex(12)}`;
     const folder = hostFolder(t);
-    const server = spawn(process.execPath, [join(import.meta.dirname, "serving-child.ts"), installation, folder], {
+    const server = spawn(process.execPath, [servingChild, "docker", "served", installation, folder], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     t.after(() => server.kill("SIGKILL"));
@@ -157,3 +165,5 @@ test(
     assert.deepEqual([await containersOf(installation), readdirSync(folder)], [[], []]);
   },
 );
+
+providerContract("docker", async () => dockerUnderTest(), { skip: cannotUseDocker });

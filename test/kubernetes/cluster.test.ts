@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { labels, listPods } from "../../src/sandbox/kubernetes/follow.ts";
+import { ownerUid, workspaceFolder } from "../contracts/sandbox-guests.ts";
 import { cannotUseKubernetes, openReal, realApi } from "../contracts/sandbox-on-kubernetes.ts";
 import { done, triedGuest, wantedGuest } from "../contracts/sandbox-place.ts";
+import { providerContract } from "../contracts/sandbox-promises.ts";
 import { until } from "../world/events.ts";
 
 const options = { skip: cannotUseKubernetes };
+const servingChild = join(import.meta.dirname, "../contracts/sandbox-serving-child.ts");
 const place = realApi();
 
 async function podsOf(installation: string) {
@@ -19,7 +22,7 @@ async function podsOf(installation: string) {
 
 test("a pod ends with the server that was killed, and is swept by another one [X3]", options, async (t) => {
   const installation = `test${systemIds.hex(12)}`;
-  const args = [join(import.meta.dirname, "serving-child.ts"), installation, "killed", systemIds.hex(16)];
+  const args = [servingChild, "kubernetes", systemIds.hex(16), installation, "killed"];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   t.after(() => server.kill("SIGKILL"));
   await new Promise((resolve) => server.stdout.once("data", resolve));
@@ -49,4 +52,19 @@ test(
       "ls /var/run/secrets 2> /dev/null; env | grep -ci kubernetes; getent hosts kubernetes.default.svc; hostname";
     assert.deepEqual(await run("bash", look), done({ stdout: "0\nsandbox\n" }));
   },
+);
+
+const { api, pods } = realApi();
+
+providerContract(
+  "kubernetes",
+  async () => ({
+    provider: openReal(),
+    workspace: workspaceFolder,
+    uid: (number) => (ownerUid === undefined ? undefined : ownerUid + number),
+    async accident(id) {
+      await api.ask("DELETE", `${pods}/agentyard-${id}?gracePeriodSeconds=0`);
+    },
+  }),
+  { skip: cannotUseKubernetes },
 );

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { until } from "../../../test/world/events.ts";
-import { manualClock } from "../../../test/world/manual-clock.ts";
+import { endlessClock, manualClock } from "../../../test/world/manual-clock.ts";
 import { playApi } from "../../../test/world/played-api.ts";
 import { systemIds } from "../../base/ids.ts";
 import { openApi } from "./api.ts";
 import { attach } from "./attached.ts";
-import { acceptOf, createFrameReader, encodeFrame, type Frame, opcodes } from "./websocket.ts";
+import { acceptOf, createFrameReader, encodeFrame, type Frame, opcodes, websocketHeaders } from "./websocket.ts";
 
 type Handshake = { readonly protocol?: string; readonly accept?: (right: string) => string };
 
@@ -87,20 +88,6 @@ test("what a pod is given goes over its stream in messages that a cluster takes,
   await until("it is told to end", () => heard.at(-1)?.opcode === opcodes.close);
 });
 
-test("what fills the messages to a pod to the last byte is sent, and so is what comes after it [X3]", async (t) => {
-  const { stdio, heard } = await stream(t);
-  for (const messages of [1, 2]) {
-    heard.length = 0;
-    stdio.write(Buffer.alloc(messages * 32_768, "x"));
-    stdio.write("after");
-    await until("what comes after it is there", () => heard.at(-1)?.payload.toString() === "\0after");
-    assert.deepEqual(
-      heard.map(({ payload }) => payload.length),
-      [...Array.from({ length: messages }, () => 32_769), 6],
-    );
-  }
-});
-
 test("a stream says every fifteen seconds that it is used, to the cluster and to the node, and is given up after forty-five of silence [X3]", async (t) => {
   const { far, heard, clock, over, stdio } = await stream(t);
   clock.move(14_999);
@@ -128,17 +115,6 @@ test("a stream says every fifteen seconds that it is used, to the cluster and to
   assert.deepEqual([heard.at(-1)?.opcode === opcodes.ping, clock.timers()], [false, 0]);
 });
 
-test("an answer that is none of Kubernetes, or none to this question, is no stream [X3]", async (t) => {
-  for (const handshake of [{ protocol: "v1.channel.k8s.io" }, { accept: () => acceptOf("another") }]) {
-    const { attached, far } = await attaching(t, handshake);
-    assert.partialDeepStrictEqual(attached, {
-      ...{ ok: false, failure: { why: "broken_off", said: "no WebSocket of Kubernetes" } },
-    });
-    await until("its connection is closed", () => far.readableEnded || far.destroyed);
-  }
-  assert.equal((await attaching(t, { protocol: "v4.channel.k8s.io" })).attached.ok, true);
-});
-
 test("a message without an end, and a frame that breaks the rules, end a stream [X3][X4]", async (t) => {
   const part = encodeFrame(opcodes.continued, Buffer.alloc(65_535));
   part.writeUInt8(opcodes.continued, 0);
@@ -151,4 +127,131 @@ test("a message without an end, and a frame that breaks the rules, end a stream 
   const torn = await stream(t);
   torn.far.destroy();
   await torn.over;
+});
+
+test("frames are written and read as Node's own WebSocket has them, whatever their length [X3]", async (t) => {
+  const lengths = [0, 1, 125, 126, 65_535, 65_536, 300_000];
+  const server = createServer();
+  server.on("upgrade", ({ headers }, socket) => {
+    const accept = acceptOf(headers["sec-websocket-key"] ?? "");
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    const read = createFrameReader();
+    socket.on("error", () => {});
+    socket.on("data", (bytes: Buffer) => {
+      const frames = read(bytes);
+      assert.ok(frames !== undefined);
+      for (const { opcode, payload } of frames) {
+        if (opcode === opcodes.binary) socket.write(encodeFrame(opcodes.binary, payload));
+        if (opcode === opcodes.close) socket.end(encodeFrame(opcodes.close, payload));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const bound = server.address();
+  const client = new WebSocket(`ws://127.0.0.1:${typeof bound === "object" ? bound?.port : 0}`);
+  client.binaryType = "arraybuffer";
+  await new Promise((resolve) => client.addEventListener("open", resolve, { once: true }));
+  for (const length of lengths) {
+    const sent = Buffer.alloc(length, `${length} bytes `);
+    const came = new Promise<unknown>((resolve) =>
+      client.addEventListener("message", ({ data }) => resolve(data), { once: true }),
+    );
+    client.send(sent);
+    const got = await came;
+    assert.ok(got instanceof ArrayBuffer);
+    assert.ok(sent.equals(Buffer.from(got)), `${length} bytes`);
+  }
+  client.close();
+  await new Promise((resolve) => client.addEventListener("close", resolve, { once: true }));
+});
+
+test("what a client masks is read again, byte by byte as well, and nonsense is refused [X3]", () => {
+  const payload = Buffer.from("所有字节 all bytes");
+  const frame = encodeFrame(opcodes.binary, payload, Buffer.from([1, 2, 3, 255]));
+  assert.ok(!frame.includes(payload));
+  const read = createFrameReader();
+  const found = Array.from(frame, (byte) => read(Buffer.from([byte]))).flatMap((frames) => frames ?? []);
+  assert.deepEqual(found, [{ isFinal: true, opcode: opcodes.binary, payload }]);
+  const nonsense = [
+    Buffer.from([0xc2, 0x00]), // A bit that nobody agreed on.
+    Buffer.from([0x82, 0x7f, 0, 0, 0, 1, 0, 0, 0, 0]), // Four gigabytes.
+    Buffer.from([0x88, 0x7e, 1, 0]), // A farewell of 256 bytes.
+  ];
+  assert.deepEqual(
+    nonsense.map((bytes) => createFrameReader()(bytes)),
+    [undefined, undefined, undefined],
+  );
+});
+
+test("the answer to a handshake follows from its key, as the standard's own example has it [X3]", () => {
+  assert.equal(acceptOf("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+  const { headers, accept } = websocketHeaders(systemIds, ["v5.channel.k8s.io", "v4.channel.k8s.io"]);
+  assert.equal(accept, acceptOf(headers["Sec-WebSocket-Key"]));
+  assert.equal(Buffer.from(headers["Sec-WebSocket-Key"], "base64").length, 16);
+});
+
+test("a watch is over when the cluster refuses it, sends a line without an end, or nobody wants it any more [X3][X4]", async (t) => {
+  const { address } = await playApi(t, {
+    answer({ url = "" }, response) {
+      response.writeHead(url === "/refused" ? 410 : 200);
+      if (url === "/refused") response.end('{"a":1}\n');
+      if (url === "/long") response.write(`{"a":1}\n\n"${"x".repeat(4 * 1024 * 1024)}`);
+      if (url === "/quiet") response.write('{"a":1}\n');
+    },
+  });
+  const api = openApi({ address, clock: endlessClock });
+  const stop = new AbortController();
+  const watch = async (path: string, onLine = () => {}) => {
+    const lines: unknown[] = [];
+    const take = (line: unknown) => {
+      lines.push(line);
+      onLine();
+    };
+    await api.watch(path, take, stop.signal);
+    return lines;
+  };
+  assert.deepEqual(await watch("/refused"), []);
+  assert.deepEqual(await watch("/long"), [{ a: 1 }]);
+  assert.deepEqual(await watch("/quiet", () => stop.abort()), [{ a: 1 }]);
+});
+
+test("a cluster that does not answer is given up after thirty seconds, however it is asked; one that is watched may be silent for as long as it likes [X3]", async (t) => {
+  const watchers: ServerResponse[] = [];
+  const { address, asked } = await playApi(t, {
+    answer({ url = "" }, response) {
+      if (url !== "/quiet") return;
+      watchers.push(response.writeHead(200));
+      response.flushHeaders();
+    },
+  });
+  const clock = manualClock();
+  const api = openApi({ address, clock });
+  const late = { ok: false, failure: { why: "late", status: 0, said: "" } };
+  const takesAll = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    void work.then(() => (isOver = true));
+    clock.move(29_999);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isOver, false);
+    clock.move(1);
+    return work;
+  };
+  const stop = new AbortController();
+  assert.deepEqual(await takesAll(api.ask("GET", "/pods")), late);
+  assert.deepEqual(await takesAll(api.upgrade("/pods/one/attach", {})), late);
+  await takesAll(api.watch("/silent", () => {}, stop.signal));
+  const lines: unknown[] = [];
+  const watched = api.watch("/quiet", (line) => lines.push(line), stop.signal);
+  await until("it is watched", () => watchers.length === 1);
+  watchers[0]?.write("1\n");
+  await until("it is heard", () => lines.length === 1);
+  clock.move(300_000);
+  watchers[0]?.write("2\n");
+  await until("it is heard", () => lines.length === 2);
+  stop.abort();
+  await watched;
+  assert.deepEqual([lines, clock.timers(), asked.includes("GET /quiet")], [[1, 2], 0, true]);
 });

@@ -1,16 +1,27 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { siteServer } from "../../../test/world/web.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
+import { failed, ok } from "../../base/result.ts";
 import { wordsFor } from "../../words/words.ts";
+import { callFault } from "../guest/http-call.ts";
 import { readAttached } from "./attached.ts";
+import { containerBody } from "./container.ts";
+import { countsFor } from "./counts.ts";
 import { openDockerSandbox } from "./docker.ts";
+import type { DockerEngine } from "./engine.ts";
 import { openDockerEngine } from "./engine.ts";
+import { followContainer, removeUnconfirmed } from "./gone.ts";
 
 const ping = "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK";
 
@@ -40,13 +51,6 @@ async function fakeEngine(t: TestContext, answers: (path: string, socket: Socket
 function answer(status: string, body: string): string {
   return `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }
-
-test("an engine is spoken to in its own version, which is asked for once [X3]", async (t) => {
-  const { engine, asked } = await fakeEngine(t, (_, socket) => socket.end(answer("200 OK", '{"a":1}')));
-  assert.deepEqual(await engine.ask("GET", "/info"), { ok: true, value: { a: 1 } });
-  assert.deepEqual(await engine.ask("POST", "/containers/create", { body: {} }), { ok: true, value: { a: 1 } });
-  assert.deepEqual(asked, ["/_ping", "/v1.41/info", "/v1.41/containers/create"]);
-});
 
 test("an engine that was away is asked for its version again, and one that only refused is not [X3]", async (t) => {
   const says = [answer("409 Conflict", "{}"), "", answer("200 OK", "{}"), "", answer("200 OK", "{}")];
@@ -279,4 +283,172 @@ test("sandboxes are for the two kinds of machines that are known, and have the u
     [own, shared].map((wishes) => wishes.map((wish) => wish.includes('"UsernsMode":"host"'))),
     [[true], [false]],
   );
+});
+
+test("who answers and names no version of the API is no Docker engine, and is asked for nothing [X3]", async (t) => {
+  const asked: string[] = [];
+  let version: string | undefined;
+  const port = await siteServer(t, ({ url = "" }, response) => {
+    asked.push(url);
+    response.writeHead(200, version === undefined ? {} : { "Api-Version": version }).end("{}");
+  });
+  const engine = openDockerEngine({ address: { host: "127.0.0.1", port }, clock: systemClock });
+  const none = { ok: false, failure: { why: "broken_off", status: 0, said: "no Docker engine" } };
+  for (version of [undefined, "", "1", "1.41/../x", "v1.41"])
+    assert.deepEqual([await engine.ask("GET", "/info"), await engine.attach("c")], [none, none]);
+  assert.deepEqual(asked, Array<string>(10).fill("/_ping"));
+  version = "1.52";
+  assert.deepEqual(await engine.ask("GET", "/info"), { ok: true, value: {} });
+  assert.equal(asked.at(-1), "/v1.52/info");
+});
+
+test("who writes to a container waits until it reads, and hears of its end, however that comes [X3][X4]", async () => {
+  const [near, far] = duplexPair();
+  const { stdio } = readAttached(near);
+  let isWritten = false;
+  stdio.write(Buffer.alloc(200_000), () => (isWritten = true));
+  for (let turn = 0; turn < 20; turn += 1) await nextLoop();
+  assert.equal(isWritten, false);
+  far.resume();
+  far.end();
+  await once(stdio, "close");
+  assert.equal(isWritten, true);
+  for (const error of [undefined, new Error("torn off")]) {
+    const [line] = duplexPair();
+    const attached = readAttached(line);
+    line.destroy(error);
+    await once(attached.stdio, "close");
+  }
+  const [own] = duplexPair();
+  readAttached(own).stdio.destroy();
+  assert.equal(own.destroyed, true);
+});
+
+const wanted: Parameters<typeof containerBody>[0] = {
+  ...{ image: "agentyard-sandbox", runtime: undefined, command: ["/bin/sh", "-c", "true"], user: 64_123 },
+  ...{ folder: "/workspace/c1", labels: { "agentyard.mark": "m" }, isRemapped: false },
+  limits: {
+    ...{ memoryBytes: 400_000_000, processesMax: 64, cpus: 1.5 },
+    ...{ fileBytesMax: 1, tmpBytesMax: 32_000_000, outputBytesMax: 1 },
+  },
+  mounts: { "/run/agentyard": "/srv/stage" },
+  sources: { workspace: undefined, programs: [], packages: undefined, close() {} },
+};
+
+test("a container has no network, no rights, no log, no swap, a root that cannot be written, and the limits of its session [X3][X4]", () => {
+  assert.deepEqual(containerBody(wanted), {
+    ...{ Image: "agentyard-sandbox", Entrypoint: ["/bin/sh", "-c", "true"], Cmd: [], User: "64123:64123" },
+    ...{ Env: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], Labels: { "agentyard.mark": "m" } },
+    ...{ WorkingDir: "/workspace/c1", Hostname: "sandbox", Healthcheck: { Test: ["NONE"] } },
+    ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true, Tty: false },
+    HostConfig: {
+      ...{ AutoRemove: true, LogConfig: { Type: "none" }, NetworkMode: "none", IpcMode: "private" },
+      ...{ CgroupnsMode: "private", Init: false, Privileged: false, ReadonlyRootfs: true, CapDrop: ["ALL"] },
+      SecurityOpt: ["no-new-privileges:true"],
+      MaskedPaths: [
+        ...["/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list"],
+        ...["/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/proc/interrupts", "/sys"],
+      ],
+      ReadonlyPaths: ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+      ...{ Memory: 400_000_000, MemorySwap: 400_000_000, PidsLimit: 64, NanoCpus: 1_500_000_000 },
+      ...{ ShmSize: 67_108_864, Tmpfs: { "/tmp": "rw,exec,nosuid,nodev,mode=1777,size=32000000" } },
+      Mounts: [
+        {
+          ...{ Type: "bind", Source: "/srv/stage", Target: "/run/agentyard", ReadOnly: true },
+          BindOptions: { Propagation: "rprivate" },
+        },
+      ],
+    },
+  });
+});
+
+test("a container has the runtime that is set, and the users of this machine where the engine would give it others [X3]", () => {
+  const { HostConfig } = Object(containerBody({ ...wanted, runtime: "runsc", isRemapped: true }));
+  assert.partialDeepStrictEqual(HostConfig, { Runtime: "runsc", UsernsMode: "host" });
+});
+
+type Answer = Awaited<ReturnType<DockerEngine["ask"]>>;
+
+/** An engine that tells this of every container. */
+function telling(answer: Answer) {
+  const asked: string[] = [];
+  const engine: DockerEngine = {
+    async ask(method, path) {
+      asked.push(`${method} ${path}`);
+      return answer;
+    },
+    attach: () => assert.fail("nobody attaches"),
+  };
+  return { engine, asked };
+}
+
+const stats = (memory: object, pids: object) =>
+  ok({ memory_stats: memory, pids_stats: pids, cpu_stats: { cpu_usage: { total_usage: 5_500_000 } } });
+
+test("what a container elsewhere uses is told by its engine, as far as that counts, and nothing of one that is gone [X3][X4]", async () => {
+  for (const [answer, used] of [
+    [stats({ usage: 7 }, { current: 2 }), { memoryBytes: 7, processes: 2, cpuMs: 5.5 }],
+    [stats({}, {}), { memoryBytes: 0, processes: 0, cpuMs: 5.5 }],
+    [failed(callFault("refused", "no such container", 404)), { memoryBytes: 0, processes: 0, cpuMs: 0 }],
+  ] as const) {
+    const { engine, asked } = telling(answer);
+    // A process of this machine has its number, too.
+    const { usage, near } = countsFor(engine, { container: "of-another-machine", pid: process.pid });
+    assert.deepEqual([await usage(), near], [used, undefined]);
+    assert.deepEqual(asked, ["GET /containers/of-another-machine/stats?stream=false&one-shot=true"]);
+  }
+});
+
+/** An engine that answers those who wait for a container as it is told to, one after the other, and then not at all. */
+function playEngine(...answers: readonly Answer[]) {
+  const asked: string[] = [];
+  const left = [...answers];
+  const engine: DockerEngine = {
+    async ask(method, path, { timeoutMs } = {}) {
+      const isWait = path.includes("/wait");
+      asked.push(`${method} ${path}${timeoutMs === null ? " without an end" : ""}`);
+      return (isWait ? left.shift() : ok(undefined)) ?? new Promise<never>(() => {});
+    },
+    attach: () => assert.fail("nobody attaches"),
+  };
+  return { engine, asked };
+}
+
+const wait = "POST /containers/c/wait?condition=removed without an end";
+
+const remove = "DELETE /containers/c?force=1&v=1";
+
+const away = failed(callFault("unreachable", "ECONNREFUSED"));
+
+test("after an engine was started anew it is asked to remove the container, and waited for again [X3]", async () => {
+  const { engine, asked } = playEngine(away, away, ok({ StatusCode: 0 }));
+  assert.deepEqual(await followContainer({ engine, clock: manualClock() }, "c").ended, { code: 0 });
+  assert.deepEqual(asked, [wait, remove, wait, remove, wait]);
+});
+
+test("an engine that stays away is given up after some looks [X3]", async () => {
+  const { engine, asked } = playEngine(...Array<typeof away>(30).fill(away));
+  assert.deepEqual(await followContainer({ engine, clock: manualClock() }, "c").ended, { code: null });
+  assert.equal(asked.filter((one) => one === wait).length, 20);
+});
+
+test("a container whose making was never confirmed is asked for until it is removed, or nobody is there who could have made it [X3]", async () => {
+  const unknown = failed(callFault("refused", "no such container", 404));
+  for (const [answers, questions] of [
+    [[unknown, unknown, ok(undefined)], 3],
+    [[away], 1],
+    [Array<typeof unknown>(9).fill(unknown), 5],
+  ] as const) {
+    const asked: string[] = [];
+    const left: Answer[] = [...answers];
+    const engine: DockerEngine = {
+      async ask(method, path) {
+        asked.push(`${method} ${path}`);
+        return left.shift() ?? assert.fail("it was enough");
+      },
+      attach: () => assert.fail("nobody attaches"),
+    };
+    await removeUnconfirmed({ engine, clock: manualClock() }, "c");
+    assert.deepEqual(asked, Array<string>(questions).fill(remove));
+  }
 });

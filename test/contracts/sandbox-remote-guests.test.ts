@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, statSync } from "node:fs";
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { duplexPair } from "node:stream";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
 import type { Execution, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost } from "../../src/sandbox/remote/ask-host.ts";
 import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
-import { guestOrder, paths } from "../../src/sandbox/remote/wire.ts";
+import { paths } from "../../src/sandbox/remote/wire.ts";
 import { allOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { openFiles } from "../world/open-files.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { isRoot } from "./sandbox-guests.ts";
-import { hostFolder, wantedGuest } from "./sandbox-place.ts";
+import { cannotStart, isAlive, isRoot, ownerUid, workspaceFolder } from "./sandbox-guests.ts";
+import { type HostProcess, type openRemote, startHost } from "./sandbox-on-remote.ts";
+import { conversation, done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
 import {
   askHostileHost,
   doorOf,
@@ -24,7 +26,194 @@ import {
   openRawHost,
   orderOf,
   provide,
+  startCutter,
 } from "./sandbox-remote-raw.ts";
+
+// What becomes of guests when machines and the lines between them fail. Two hosts serve all tests; who ends one has its own.
+
+const options = { skip: cannotStart };
+const hosts: Promise<HostProcess>[] = [];
+after(async () => {
+  for (const host of hosts) await (await host).end();
+});
+
+async function sharedHosts(): Promise<readonly [HostProcess, HostProcess]> {
+  if (hosts.length === 0) hosts.push(startHost(), startHost());
+  const [one, two] = await Promise.all(hosts);
+  assert.ok(one !== undefined && two !== undefined);
+  return [one, two];
+}
+
+/** The processes of a guest's bwrap on this machine, which stands for all machines here. */
+function processesOf(host: HostProcess, guest: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => isAlive(pid) && commandOf(pid).includes(`${host.installation}.${guest}`));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+test(
+  "a host that is killed loses its guests and nothing else: the next one is started elsewhere [X1][X3]",
+  options,
+  async (t) => {
+    const [well] = await sharedHosts();
+    const doomed = await startHost();
+    t.after(() => doomed.end("SIGKILL"));
+    const provider = provide(t, [doomed.address, well.address]);
+    const guest = await opened(provider, { near: "a user" });
+    assert.equal(processesOf(doomed, guest.id).length > 0, true);
+    const kinds: string[] = [];
+    for await (const event of guest.run({
+      id: "1",
+      language: "bash",
+      code: "sleep 1000",
+      agent: "a",
+      timeoutMs: 60_000,
+    })) {
+      kinds.push(event.kind === "exited" ? event.how : event.kind);
+      if (event.kind === "started") doomed.child.kill("SIGKILL");
+    }
+    assert.deepEqual([kinds, guest.isOpen()], [["started", "lost"], false]);
+    assert.deepEqual(await guest.ended, { why: "ended" });
+    await until("its processes are gone", () => processesOf(doomed, guest.id).length === 0);
+    const next = triedGuest(await opened(provider, { near: "a user" }));
+    assert.deepEqual(await next.run("bash", "echo on"), done({ stdout: "on\n" }));
+    assert.equal(processesOf(well, next.guest.id).length > 0, true);
+    const { missing, degraded } = await provider.probe({ fresh: true });
+    const away = degraded.filter(({ name }) => name === "host_away").map(({ reason }) => reason);
+    assert.deepEqual([missing, away], [[], [`A sandbox host does not answer (${doomed.address}: ECONNREFUSED).`]]);
+  },
+);
+
+test(
+  "a line that is cut ends the guest on its host, and the server waits until it is gone [X1][X3]",
+  options,
+  async (t) => {
+    const [host] = await sharedHosts();
+    const line = await startCutter(t, host.address);
+    const provider = provide(t, [line.address]);
+    const guest = await opened(provider);
+    assert.equal(processesOf(host, guest.id).length > 0, true);
+    const events = allOf(guest.run({ id: "1", language: "bash", code: "sleep 1000", agent: "a", timeoutMs: 60_000 }));
+    await guest.usage();
+    line.cut({ stays: false });
+    assert.partialDeepStrictEqual((await events).at(-1), { kind: "exited", how: "lost" });
+    await guest.ended;
+    assert.deepEqual(processesOf(host, guest.id), []);
+    // Nobody gets through: it is told as away, and nothing hangs.
+    line.cut({ stays: true });
+    const refused = await provider.open(wantedGuest({}));
+    assert.equal(!refused.ok && refused.failure.why, "unavailable");
+    const { missing } = await provider.probe({ fresh: true });
+    assert.deepEqual(
+      missing.map(({ name }) => name),
+      ["host_away"],
+    );
+  },
+);
+
+test(
+  "a server that is killed takes its guests on a host along, those of another server go on [X1][X3]",
+  options,
+  async (t) => {
+    const [host] = await sharedHosts();
+    const script = join(import.meta.dirname, "sandbox-serving-child.ts");
+    const server = spawn(process.execPath, [script, "remote", "served", host.address], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    t.after(() => server.kill("SIGKILL"));
+    await new Promise((resolve) => server.stdout.once("data", resolve));
+    const other = triedGuest(await opened(provide(t, [host.address])));
+    assert.equal(processesOf(host, "served").length > 0, true);
+    server.kill("SIGKILL");
+    await until("its guest is gone", () => processesOf(host, "served").length === 0);
+    assert.deepEqual(await other.run("bash", "echo on"), done({ stdout: "on\n" }));
+  },
+);
+
+test(
+  "a host that sees other files, or none, or has another secret, is told by what it lacks [X3][P2]",
+  options,
+  async (t) => {
+    const elsewhere = await openRawHost(t, playedProvider(), { files: hostFolder(t) });
+    const stranger = await openRawHost(t, playedProvider(), { secret: "another secret, of nobody we know" });
+    const provider = provide(t, [elsewhere.address, stranger.address]);
+    assert.deepEqual(
+      (await provider.probe()).missing.map(({ name, reason }) => [name, reason]),
+      [
+        ["host_files", `A sandbox host does not see the files of this server (${elsewhere.address}: ENOENT).`],
+        ["host_secret", `A sandbox host has another secret (${stranger.address}).`],
+      ],
+    );
+    const refused = await provider.open(wantedGuest({}));
+    assert.equal(!refused.ok && refused.failure.why, "unavailable");
+    const lacking = async (given: Parameters<typeof openRemote>) =>
+      (await provide(t, ...given).probe()).missing.map(({ name, about }) => `${name} ${about?.detail}`);
+    assert.deepEqual(
+      [
+        await lacking([[]]),
+        await lacking([[elsewhere.address], { secret: undefined }]),
+        await lacking([[elsewhere.address], { isImaged: true }]),
+        await lacking([[elsewhere.address], { files: "/proc/nowhere" }]),
+      ],
+      [
+        ["no_hosts sandbox.hosts"],
+        ["no_hosts AGENTYARD_SANDBOX_SECRET"],
+        ["host_images "],
+        [`host_files ${elsewhere.address}: ENOENT`],
+      ],
+    );
+  },
+);
+
+test(
+  "a guest that sees another folder than its server means is not opened, nor one beside the files [W5][X3]",
+  options,
+  async (t) => {
+    const [host] = await sharedHosts();
+    const provider = provide(t, [host.address]);
+    const folder = workspaceFolder(t);
+    const wrong = await provider.open(
+      wantedGuest({ workspace: { ...conversation(folder), marks: { ".": "1:1" } }, uid: ownerUid }),
+    );
+    assert.deepEqual(wrong.ok || wrong.failure.why, "wrong_workspace");
+    const outside = await provider.open(wantedGuest({ workspace: conversation("/var/lib") }));
+    assert.deepEqual(outside.ok || outside.failure.why, "start_failed");
+  },
+);
+
+test(
+  "a guest that asks for connections and never listens is ended before it fills its host's memory [X4][X5]",
+  options,
+  async (t) => {
+    const [host] = await sharedHosts();
+    // As the server's end would: it answers every question of a guest that reads no answer.
+    const caller = await openRaw(t, host.address);
+    caller.say(orderOf({ id: "deaf", hasNetwork: true }));
+    await caller.next("opened");
+    caller.say(
+      { type: "run", id: "1", language: "bash", agent: "a", timeoutMs: 60_000, has: [] },
+      Buffer.from("sleep 1000"),
+    );
+    await caller.next("started");
+    const answer = Buffer.alloc(64 * 1024);
+    // The supervisor takes frames; a window that was never opened is nothing it knows, so it stops to listen.
+    const flood = async () => {
+      while (!caller.socket.destroyed) {
+        caller.network(answer);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await Promise.race([flood(), caller.closed]);
+    await until("its guest is gone", () => processesOf(host, "deaf").length === 0);
+  },
+);
 
 // What a server says to its hosts, and they to it: all of it arrives, and as it was said.
 
@@ -63,6 +252,7 @@ test("an execution arrives at its host as it was asked for, however long its cod
 });
 
 const metrics = { durationMs: 1, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 };
+
 const doneEvent = { kind: "exited", how: "done", code: 0, signal: undefined, metrics };
 
 test("what a program tells arrives at the server as its host heard it: results, figures, what was left out, its end and its lost Python [X1][X6]", async (t) => {
@@ -263,52 +453,10 @@ test("a host that sends more than its programs may say, tells less than it left 
 
 const output = (stream: string) => ({ type: "output", id: "e", stream });
 
-test("files that programs share with their memory are known only where files have the same numbers on both machines [X4]", async () => {
-  for (const [likeness, known] of [
-    ["device", new Set([1, 2])],
-    ["inode", new Set([1, 2])],
-    ["none", undefined],
-  ] as const) {
-    const { guest, heard, say } = await onHostileHost({ order: guestOrder.parse(orderOf({ likeness })) });
-    const shared = guest.sharedFiles();
-    await until("it is asked", () => heard.length === 2);
-    const answer = { type: "shared", question: 1, isKnown: true };
-    say({ ...answer, hasMore: true }, Buffer.from(BigUint64Array.of(1n).buffer));
-    say({ ...answer, hasMore: false }, Buffer.from(BigUint64Array.of(2n).buffer));
-    assert.deepEqual(await shared, known);
-  }
-});
-
-test("who stops to listen to a program has it killed, one that is over is told nothing more, and how full a host is is heard with each answer [X1][X3]", async () => {
-  const loads: object[] = [];
-  const onLoad = ({ guests, guestsMax }: { guests: number; guestsMax: number }) =>
-    void loads.push({ guests, guestsMax });
-  const { guest, heard, say } = await onHostileHost({ onLoad });
-  const stop = new AbortController();
-  const run = (id: string) =>
-    guest.run({ id, language: "bash", agent: "a", code: "", timeoutMs: 1000, signal: stop.signal });
-  const left = run("left")[Symbol.asyncIterator]();
-  const begun = left.next();
-  say({ type: "started", id: "left" });
-  await begun;
-  await left.return?.();
-  const over = allOf(run("over"));
-  say({ type: "exited", id: "over", how: "done", code: 0, metrics, isOpen: true });
-  assert.equal((await over).length, 1);
-  stop.abort();
-  guest.interrupt("over");
-  guest.interrupt("left");
-  await until("all is heard", () => JSON.stringify(heard.at(-1)) === '{"type":"interrupt","id":"left"}');
-  const told = heard.slice(1).map((message) => JSON.stringify(message, ["type", "id"]));
-  assert.deepEqual(
-    told.filter((text) => !text.includes('"run"')),
-    ['{"type":"kill","id":"left"}', '{"type":"cancel","id":"left"}', '{"type":"interrupt","id":"left"}'],
-  );
-  const { say: refuse, opening } = askHostileHost({ onLoad });
-  refuse({ type: "refused", why: "full", said: "", guests: 7, guestsMax: 7 });
-  assert.equal((await opening).ok, false);
-  assert.deepEqual(loads, [
-    { guests: 1, guestsMax: 1 },
-    { guests: 7, guestsMax: 7 },
-  ]);
+test("a host that tells of programs before there is a guest is left, and one that only says that it is there is not [X3][Q1]", async () => {
+  const early = askHostileHost();
+  early.say({ type: "pong" });
+  early.say({ type: "started", id: "e" });
+  assert.deepEqual(await early.opening, { ok: false, failure: { why: "broken_off", said: "" } });
+  assert.equal(early.near.destroyed, true);
 });

@@ -1,0 +1,397 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { Server as SecureServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Duplex, duplexPair } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { folderWith } from "../../../test/world/folder.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { openFiles } from "../../../test/world/open-files.ts";
+import { playedProvider } from "../../../test/world/played-provider.ts";
+import { systemIds } from "../../base/ids.ts";
+import { ok } from "../../base/result.ts";
+import { canaryLimits } from "../guest/canary.ts";
+import { createFrameDecoder, encodeFrame, payloadBytesMax } from "../guest/frames.ts";
+import { linksOver } from "../guest/stdio.ts";
+import type { ExecutionEvent } from "../provider.ts";
+import { executionLimits, type Guest } from "../provider.ts";
+import { askHost, type HostDoor, openStream } from "./ask-host.ts";
+import { openChannel } from "./channel.ts";
+import { makeToken } from "./files-folder.ts";
+import { foldersOf } from "./host-folders.ts";
+import { openDoor } from "./sandbox-host.ts";
+import { sendEvents } from "./send-events.ts";
+import { serveGuest } from "./serve-guest.ts";
+import { createVerifier, signRequest, type Verdict } from "./signed.ts";
+import { type StreamKeys, signedOver } from "./signed-stream.ts";
+import type { GuestOrder } from "./wire.ts";
+import { bodyBytesMax, type HostMessage, type ServerMessage, serverMessage } from "./wire.ts";
+
+// What a host keeps for a server that asks for more and more, and how it tells what is long. The test plays the server.
+
+const order = {
+  ...{ type: "open", version: 1, id: "g1", limits: canaryLimits, env: {}, hasNetwork: false, likeness: "device" },
+};
+
+async function served(changes: Partial<Guest> = {}) {
+  const played = playedProvider();
+  const [near, far] = duplexPair();
+  const reserved = new Set<string>();
+  serveGuest(near, {
+    ...{ files: tmpdir(), clock: manualClock(), keep() {}, load: () => ({ guests: reserved.size, guestsMax: 4 }) },
+    reserve: (id) => reserved.size !== reserved.add(id).size,
+    release: (id) => void reserved.delete(id),
+    async open(wanted) {
+      const opened = await played.open(wanted);
+      return opened.ok ? ok({ ...opened.value, ...changes }) : opened;
+    },
+    inBackground: (work) => void work,
+  });
+  const { control } = linksOver(far);
+  control.on("error", () => {});
+  const decoder = createFrameDecoder();
+  const heard: { readonly header: Record<string, unknown>; readonly bytes: number }[] = [];
+  control.on("data", (chunk: Buffer) => {
+    const frames = decoder.push(chunk);
+    assert(frames.ok);
+    for (const { header, payload } of frames.value) heard.push({ header: Object(header), bytes: payload.length });
+  });
+  const of = (type: string) => heard.filter(({ header }) => header.type === type);
+  const say = (message: object, payload?: Uint8Array) => void control.write(encodeFrame(message, payload));
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await nextLoop();
+  };
+  /** Whether the host still listens. */
+  const isHeard = async () => {
+    const before = of("pong").length;
+    say({ type: "ping" });
+    await until(() => of("pong").length > before || far.destroyed);
+    return of("pong").length > before;
+  };
+  say(order);
+  await until(() => of("opened").length === 1);
+  return { say, of, until, isHeard, reserved };
+}
+
+test("a host keeps what is sent ahead for eight executions, and hangs up on who sends for one more [X3][X4]", async () => {
+  const { say, isHeard, until, reserved } = await served();
+  const part = (id: string) => say({ type: "part", id, name: "code" }, Buffer.from("x"));
+  for (let sent = 0; sent < 16; sent += 1) part(`${sent % 8}`);
+  assert.equal(await isHeard(), true);
+  part("8");
+  assert.equal(await isHeard(), false);
+  await until(() => reserved.size === 0);
+});
+
+test("a host keeps twice what one execution may have, and hangs up at one byte more [X3][X4]", async () => {
+  const { say, isHeard } = await served();
+  const { codeBytesMax, eventBytesMax, stdinBytesMax } = executionLimits;
+  const most = 2 * (codeBytesMax + eventBytesMax + stdinBytesMax);
+  const piece = Buffer.alloc(payloadBytesMax);
+  for (let sent = 0; sent < most; sent += piece.length)
+    say({ type: "part", id: `${sent % 3}`, name: "stdin" }, piece.subarray(0, most - sent));
+  assert.equal(await isHeard(), true);
+  say({ type: "part", id: "0", name: "event" }, Buffer.from("x"));
+  assert.equal(await isHeard(), false);
+});
+
+const keys = { server: "of the server", host: "of the host" };
+
+const eventsMax = 100;
+
+/** A program that says as much as it is listened to, on a host whose server reads nothing yet. */
+function saying() {
+  const [near, far] = duplexPair();
+  const server = signedOver(far, keys, "server");
+  const channel = openChannel<ServerMessage, HostMessage>({
+    ...{ link: linksOver(signedOver(near, keys, "host")).control, clock: manualClock(), schema: serverMessage },
+    ...{ onMessage: () => true, onEnd: () => {} },
+  });
+  const program = { said: 0, isLeft: false };
+  async function* events(): AsyncGenerator<ExecutionEvent> {
+    try {
+      while (program.said < eventsMax) {
+        program.said += 1;
+        yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(payloadBytesMax) };
+      }
+    } finally {
+      program.isLeft = true;
+    }
+  }
+  return { server, program, sending: sendEvents(channel, { id: "e", events: events(), isOpen: () => true }) };
+}
+
+/** For whoever would go on without being waited for. */
+async function manyTurns(): Promise<void> {
+  for (let turn = 0; turn < 3 * eventsMax; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("what a server does not read is not fetched from its program: it waits on the host, and goes on when it is listened to [X1][X4]", async () => {
+  const { server, program, sending } = saying();
+  await manyTurns();
+  assert.ok(program.said < 10, `${program.said} pieces are in memory`);
+  let bytes = 0;
+  server.on("data", (chunk: Buffer) => (bytes += chunk.length));
+  await sending;
+  assert.deepEqual(program, { said: eventsMax, isLeft: true });
+  assert.ok(bytes > eventsMax * payloadBytesMax - 10 * payloadBytesMax);
+});
+
+const secret = "of servers and hosts";
+
+type Listener = {
+  readonly listener: RequestListener;
+  readonly at?: string;
+  readonly onUpgrade?: (socket: Socket) => void;
+};
+
+/** Somebody at an address, and what a server needs to ask there. */
+async function listening(t: TestContext, { listener, at = "127.0.0.1", onUpgrade }: Listener) {
+  const server = createServer(listener);
+  if (onUpgrade !== undefined) server.on("upgrade", (_, socket: Socket) => onUpgrade(socket));
+  await new Promise<void>((resolve) => server.listen(0, at, resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port, family, address } = server.address() as AddressInfo;
+  const clock = manualClock();
+  const url = `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  const door: HostDoor = { address: url, secret, authorities: undefined, clock, ids: systemIds };
+  return { door, clock };
+}
+
+/** Signs what it answers. */
+function proving(
+  answer: (request: IncomingMessage) => { readonly status: number; readonly text: string },
+): RequestListener {
+  const verify = createVerifier(secret, manualClock());
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = String(Buffer.concat(await request.toArray()));
+    const { method = "", url: path = "", headers } = request;
+    const verdict: Verdict = verify(headers.authorization, { method, path, body });
+    assert.ok(typeof verdict === "object");
+    const { status, text } = answer(request);
+    response.writeHead(status, { "X-AgentYard-Proof": verdict.prove(text) }).end(text);
+  };
+  return (request, response) => void respond(request, response);
+}
+
+const both = async (door: HostDoor) => [
+  await askHost(door, "/sandbox-host/look", {}, { timeoutMs: 30_000 }),
+  await openStream(door, { timeoutMs: 30_000 }),
+];
+
+const fault = (why: string, said: string) => ({ ok: false, failure: { why, said } });
+
+test("a proxy that speaks for a host which is away is told by its status, and is no host that has another secret [X3][P2]", async (t) => {
+  let text = "<h1>Bad Gateway</h1>";
+  const { door } = await listening(t, { listener: (_, response) => void response.writeHead(502).end(text) });
+  assert.deepEqual(await both(door), [fault("away", "HTTP 502"), fault("away", "HTTP 502")]);
+  text = '{"code":"wrong_secret"}';
+  assert.deepEqual(await both(door), [fault("away", "HTTP 502"), fault("away", "HTTP 502")]);
+});
+
+test("what a host answers is read up to its limit, and no further [X3][X4]", async (t) => {
+  const long = (length: number) => `{"a":"${"x".repeat(length - 8)}"}`;
+  let text = long(bodyBytesMax);
+  const { door } = await listening(t, { listener: proving(() => ({ status: 200, text })) });
+  const ask = () => askHost(door, "/sandbox-host/look", {}, { timeoutMs: 30_000 });
+  assert.equal((await ask()).ok, true);
+  text = long(bodyBytesMax + 1);
+  assert.deepEqual(await ask(), fault("not_a_host", ""));
+});
+
+function countedIds() {
+  let count = 0;
+  const hex = (characters: number) => {
+    count += 1;
+    return String(count).padStart(characters, "0");
+  };
+  return { uuid: () => "u", hex };
+}
+
+const openIn = (folder: string) => openFiles().filter((path) => path.startsWith(folder));
+
+test("where no token can be made it is told why, and nothing is left of it [X3]", (t) => {
+  const root = folderWith(t, { file: "", "half/.sandbox-hosts": "no folder" });
+  for (const [name, why] of [
+    ["gone", "ENOENT"],
+    ["file", "ENOTDIR"],
+    ["half", "ENOTDIR"],
+  ] as const)
+    assert.deepEqual(makeToken(join(root, name), countedIds()), { ok: false, failure: why });
+  assert.deepEqual([existsSync(join(root, "gone")), openIn(root)], [false, []]);
+});
+
+const limits = { memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 };
+
+const orderHostFolders: GuestOrder = {
+  ...{ type: "open", version: 1, id: "g", limits, env: {}, hasNetwork: false, likeness: "inode" },
+};
+
+test("a guest without a workspace has its user and its packages on a host all the same, and one without anything has nothing [X2][X3]", (t) => {
+  const root = folderWith(t, { "packages/u/": "" });
+  assert.deepEqual(foldersOf({ ...orderHostFolders, uid: 5000, packages: ["packages", "u"] }, root), {
+    ok: true,
+    value: { workspace: undefined, uid: 5000, packages: join(root, "packages/u") },
+  });
+  assert.deepEqual(foldersOf(orderHostFolders, root), { ok: true, value: { workspace: undefined, uid: undefined } });
+});
+
+test("strangers at the door of a host have ten seconds for their headers, which are short, thirty for all they ask, and only so many connections, with TLS as without [X3][X4]", () => {
+  for (const tls of [undefined, {}]) {
+    const door = openDoor(tls, () => {});
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = door;
+    assert.equal(door instanceof SecureServer, tls !== undefined);
+    assert.deepEqual(
+      {
+        headersTimeout,
+        requestTimeout,
+        keepAliveTimeout,
+        maxConnections,
+        maxHeaderSize: Reflect.get(door, "maxHeaderSize"),
+      },
+      {
+        ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 1000 },
+        ...{ maxConnections: 10_000, maxHeaderSize: 16_384 },
+      },
+    );
+  }
+});
+
+test("who speaks no HTTP at the door of a host is told nothing [X3][Q1]", async (t) => {
+  const door = openDoor(undefined, () => {});
+  t.after(() => door.close());
+  door.listen(0, "127.0.0.1");
+  await once(door, "listening");
+  const socket = connect((door.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => {});
+  let told = "";
+  socket.on("data", (bytes) => (told += bytes));
+  socket.write("\x16\x03 no HTTP\r\n\r\n");
+  await new Promise((resolve) => socket.once("close", resolve));
+  assert.equal(told, "");
+});
+
+const [secretSigned, request] = ["of servers and hosts", { method: "POST", path: "/sandbox-host/end", body: "{}" }];
+
+test("a request counts once, for a minute before and after its time, and is remembered for as long as it could be sent again [X3][Q1]", () => {
+  const clock = manualClock();
+  const verify = createVerifier(secretSigned, clock);
+  const signedAt = (at: number) =>
+    signRequest(secretSigned, request, { clock: { ...clock, now: () => at }, ids: systemIds }).authorization;
+  const verdict = (authorization: string) => {
+    const told = verify(authorization, request);
+    return typeof told === "string" ? told : "good";
+  };
+  clock.move(100_000);
+  const early = signedAt(160_000);
+  assert.deepEqual([verdict(signedAt(160_001)), verdict(early), verdict(early)], ["wrong_clock", "good", "repeated"]);
+  assert.deepEqual([verdict(signedAt(39_999)), verdict(signedAt(40_000))], ["wrong_clock", "good"]);
+  clock.move(120_000);
+  assert.equal(verdict(early), "repeated");
+  clock.move(1);
+  assert.equal(verdict(early), "wrong_clock");
+});
+
+test("who listens to a server and its host can use nothing of it for another question, another time, another answer or another stream [X3][Q1]", () => {
+  const clock = manualClock();
+  const verify = createVerifier(secretSigned, clock);
+  const sign = () => signRequest(secretSigned, request, { clock, ids: systemIds });
+  const [one, two] = [sign(), sign()];
+  const changes: [header: string, asked: Partial<typeof request>][] = [
+    [one.authorization, { method: "GET" }],
+    [one.authorization, { path: "/sandbox-host/look" }],
+    [one.authorization, { body: "[]" }],
+    [one.authorization.replace(" 0.", " 1."), {}],
+    [one.authorization.replace(/\.[0-9a-f]{32}\./, `.${systemIds.hex(32)}.`), {}],
+  ];
+  assert.deepEqual(
+    changes.map(([header, asked]) => verify(header, { ...request, ...asked })),
+    changes.map(() => "wrong_secret"),
+  );
+  const [first, second] = [one, two].map(({ authorization }) => verify(authorization, request));
+  assert.ok(typeof first === "object" && typeof second === "object");
+  const proof = first.prove("{}");
+  assert.deepEqual(
+    [one.isProven(proof, "{}"), two.isProven(proof, "{}"), one.isProven(proof, ""), one.isProven(undefined, "{}")],
+    [true, false, false, false],
+  );
+  assert.deepEqual([first.keys, second.keys], [one.keys, two.keys]);
+  assert.equal(new Set([one, two].flatMap(({ keys }) => Object.values(keys))).size, 4);
+});
+
+const keysSignedStream: StreamKeys = { server: "of the server", host: "of the host" };
+
+/** A server and a host, and between them one who changes what the server sends, chunk by chunk. */
+function apart(change: (chunk: Buffer) => readonly Buffer[] = (chunk) => [chunk]) {
+  const [near, serverEnd] = duplexPair();
+  const [hostEnd, far] = duplexPair();
+  serverEnd.on("data", (chunk: Buffer) => {
+    for (const each of change(chunk)) hostEnd.write(each);
+  });
+  hostEnd.on("data", (chunk: Buffer) => serverEnd.write(chunk));
+  serverEnd.once("end", () => hostEnd.end());
+  hostEnd.once("end", () => serverEnd.end());
+  return { server: signedOver(near, keysSignedStream, "server"), host: signedOver(far, keysSignedStream, "host") };
+}
+
+async function textOf(stream: Duplex): Promise<string> {
+  let text = "";
+  stream.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
+  stream.on("error", () => {});
+  await Promise.race([once(stream, "end"), once(stream, "close")]);
+  return text;
+}
+
+test("what both sides of a host's stream say arrives as it was said, however it is cut on the way [X3]", async () => {
+  const { server, host } = apart((chunk) => Array.from(chunk, (byte) => Buffer.of(byte)));
+  const heard = Promise.all([textOf(host), textOf(server)]);
+  const long = "x".repeat(150_000);
+  server.write("one");
+  server.end(long);
+  host.end("two");
+  assert.deepEqual(await heard, [`one${long}`, "two"]);
+});
+
+const pieces: Buffer[] = [];
+
+const meddlers: Readonly<Record<string, (chunk: Buffer) => readonly Buffer[]>> = {
+  "other bytes": (chunk) => [Buffer.from(chunk.toString("latin1").replace("second", "SECOND"), "latin1")],
+  "a piece twice": (chunk) => [chunk, chunk],
+  "a piece less": (chunk) => (chunk.includes("first") ? [] : [chunk]),
+  "pieces in another order": (chunk) => {
+    pieces.unshift(chunk);
+    return pieces.length < 2 ? [] : pieces;
+  },
+  "a piece of their own": (chunk) => [chunk, Buffer.concat([Buffer.of(0, 0, 0, 1), Buffer.alloc(32), Buffer.of(65)])],
+  "a piece of nothing": (chunk) => [chunk, Buffer.alloc(36)],
+  "a piece without an end": (chunk) => [chunk, Buffer.alloc(36, 0xff)],
+};
+
+for (const [what, change] of Object.entries(meddlers))
+  test(`${what} from who sits between is the end of a host's stream, and nobody hears it [X3][Q1]`, async () => {
+    const { server, host } = apart(change);
+    const heard = textOf(host);
+    server.on("error", () => {});
+    server.write("first");
+    server.write("second");
+    assert.match(await heard, /^(?:first)?$/);
+    assert.equal(host.destroyed, true);
+  });
+
+test("what a side said itself is nothing that the other side says [X3][Q1]", async () => {
+  const [near, far] = duplexPair();
+  const server = signedOver(near, keysSignedStream, "server");
+  far.on("data", (chunk: Buffer) => void far.write(chunk));
+  const heard = textOf(server);
+  server.write("to the host");
+  assert.equal(await heard, "");
+});
