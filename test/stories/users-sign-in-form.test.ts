@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { peopledYard } from "../world/callers.ts";
+import { failure } from "../../src/protocol/failure.ts";
+import { type Called, peopledYard } from "../world/callers.ts";
 import { must } from "../world/yard.ts";
 
 const password = "a good password";
@@ -108,4 +109,54 @@ test("whoever signs in with the right password is not counted, from wherever, an
     const wrong = await yard.client.call("signIn", { body: { user: "bob", password: "no" } });
     assert.equal(wrong.ok ? "" : wrong.failure.code, "sign_in_failed");
   }
+});
+
+const body = { user: "ann", password };
+const signIn = "POST /api/v1/sign-in";
+
+const cookieOf = ({ headers }: Called) => (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+
+test("who signs out ends every sign-in that their browser showed, and is not told to be out where that cannot be stored [C6][Q2]", async () => {
+  let [drops, full] = [0, 0];
+  await using yard = await peopledYard(
+    {},
+    {
+      wrapStorage: (real) => ({
+        ...real,
+        async dropSignIn(hash) {
+          drops += 1;
+          return drops === full ? failure("storage_full", {}) : real.dropSignIn(hash);
+        },
+      }),
+    },
+  );
+  await yard.addUser({ id: "ann", password });
+  const signedIn = async () => cookieOf(await yard.call(signIn, { ...here, body }));
+  const statusOf = async (cookie: string) => (await yard.call("GET /api/v1/me", { cookie })).status;
+  /** Signs out, where the storage is full for this one of the changes; and who is known after that. */
+  const out = async (fullFor = 0) => {
+    const [first, second] = [await signedIn(), await signedIn()];
+    [drops, full] = [0, fullFor];
+    const left = await yard.call("POST /api/v1/sign-out", { ...here, cookie: `${first}; other=x; ${second}` });
+    return [left.code || left.status, cookieOf(left), await statusOf(first), await statusOf(second)];
+  };
+  assert.deepEqual(await out(), [204, "agentyard=", 401, 401]);
+  assert.deepEqual(await out(1), ["storage_full", "", 200, 200]);
+  assert.deepEqual(await out(2), ["storage_full", "", 401, 200]);
+  assert.deepEqual(await out(3), ["storage_full", "", 401, 401], "what another server let in may still be");
+});
+
+test("after signing in people come to a page of ours and nowhere else, whatever the address says [C6][Q1]", async () => {
+  await using yard = await peopledYard({ trustedProxies: ["10.0.0.1"], trustedHosts: ["yard.example"] });
+  await yard.addUser({ id: "ann", password });
+  const proxy = { address: "10.0.0.1", host: "yard.example", "x-forwarded-prefix": "/yard" };
+  const led = async (next: string) => {
+    const form = new URLSearchParams({ user: "ann", password, next });
+    const entered = await yard.call("POST /sign-in", { ...proxy, origin: "http://yard.example", body: form });
+    assert.equal(entered.status, 303);
+    return entered.headers.get("location");
+  };
+  for (const own of ["/yard/c/1?a=b", "/", "/x#y"]) assert.equal(await led(own), own);
+  const others = ["//evil.example", "/\\evil.example", "https://evil.example", "c/1", "", "/a\\b", "/a b", "/\t/evil"];
+  for (const other of others) assert.equal(await led(other), "/yard/", other);
 });

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { setImmediate as settle } from "node:timers/promises";
 import { Hono } from "hono";
 import { openDatabase } from "../../../test/world/database.ts";
-import { manualClock } from "../../../test/world/manual-clock.ts";
-import { noted, partly } from "../../../test/world/partly.ts";
+import { endlessClock, manualClock } from "../../../test/world/manual-clock.ts";
+import { partly } from "../../../test/world/partly.ts";
 import { failed, ok } from "../../base/result.ts";
-import { makeFailure } from "../../protocol/failure.ts";
-import { OwnerId } from "../../protocol/ids.ts";
+import { type Failure, makeFailure } from "../../protocol/failure.ts";
+import { localOwner, OwnerId } from "../../protocol/ids.ts";
+import { BrokenOff } from "../../workspace/workspace.ts";
 import { noBytes } from "../bytes.ts";
 import type { App, Caller, Env } from "../door.ts";
 import type { Handlers } from "../handler.ts";
@@ -15,6 +17,9 @@ import { openRate } from "../rate.ts";
 import { defaultServerSettings } from "../settings.ts";
 import { openTries } from "../tries.ts";
 import { bindRoutes, type Elsewhere } from "./bind.ts";
+import { openDoOnce } from "./do-once.ts";
+import { fingerprintOf, hashed, hashOf } from "./fingerprint.ts";
+import { type Responded, underKey } from "./under-key.ts";
 
 const ann = OwnerId.parse("ann");
 const signedIn: Caller = { signedIn: ann, scopes: ["chat"] };
@@ -85,107 +90,6 @@ test("who only asks whether a stream is there gets its headers, and nothing is m
   assert.deepEqual(left, ["left", "left"]);
 });
 
-test("a key opens what it was made for, and nobody unknown is let in where somebody has to be known [C6]", async (t) => {
-  const { codeOf } = bound(t, {
-    handlers: {
-      listDecisions: async () => ok({ items: [] }),
-      getMe: async () => ok({}),
-      listUsers: async () => ok({}),
-    },
-  });
-  const of = (...scopes: Caller["scopes"]): Caller => ({ signedIn: ann, scopes });
-  const nobody: Caller = { signedIn: undefined, scopes: [] };
-  const decisions = "GET /api/v1/decisions";
-  assert.deepEqual(
-    [
-      await codeOf(decisions, { as: of("chat") }),
-      await codeOf(decisions, { as: of("files") }),
-      await codeOf(decisions, { as: nobody }),
-      await codeOf("GET /api/v1/users", { as: of("chat", "files") }),
-      await codeOf("GET /api/v1/users", { as: of("admin") }),
-      await codeOf("GET /api/v1/me", { as: of("files") }),
-      await codeOf("GET /api/v1/me", { as: nobody }),
-    ],
-    [undefined, "scope_missing", "sign_in_required", "scope_missing", undefined, undefined, "sign_in_required"],
-  );
-});
-
-test("a try to sign in counts where it is served, and one too many is not even handed on [C6][N1]", async (t) => {
-  const body = { user: "ann", password: "p" };
-  const there: Elsewhere = async () => ok({ response: new Response("there") });
-  const served: string[] = [];
-  const handlers = { signIn: async () => noted(served, "served", ok({})) };
-  const signIn = "POST /api/v1/sign-in";
-  const passed = bound(t, { handlers, elsewhere: there, triesMax: 1 });
-  for (let times = 0; times < 2; times += 1) assert.equal(await (await passed.ask(signIn, { body })).text(), "there");
-  const here = bound(t, { handlers, triesMax: 1 });
-  assert.deepEqual(
-    [await here.codeOf(signIn, { body }), await here.codeOf(signIn, { body })],
-    [undefined, "rate_limited"],
-  );
-  assert.deepEqual(served, ["served"]);
-  const full = bound(t, { handlers, triesMax: 0, elsewhere: () => assert.fail("nobody is asked") });
-  assert.equal(await full.codeOf(signIn, { body }), "rate_limited");
-  const other = bound(t, { handlers: { listDecisions: async () => ok({ items: [] }) }, triesMax: 0 });
-  assert.deepEqual((await other.ask("GET /api/v1/decisions")).status, 200, "what is no try does not count as one");
-});
-
-test("what was kept of a request is let go when it was answered, refused or went wrong, and who waits hears of a doubt [N1][L6]", async (t) => {
-  const doubt = new AbortController();
-  const done: unknown[] = [];
-  let how: "well" | "refused" | "broken" = "well";
-  const elsewhere: Elsewhere = async () =>
-    ok({ bytes: noBytes, close: () => void done.push("let go"), doubted: doubt.signal });
-  const { ask } = bound(t, {
-    elsewhere,
-    handlers: {
-      async createConversation({ signal, closing }) {
-        done.push([signal.aborted, closing.aborted]);
-        if (how === "broken") throw new TypeError("a mistake of ours");
-        return how === "well" ? ok({ id: "c" }) : failed(makeFailure("storage_full", {}));
-      },
-    },
-  });
-  const make = async () => (await ask("POST /api/v1/conversations", { body: {} })).status;
-  assert.equal(await make(), 201);
-  how = "refused";
-  assert.equal(await make(), 507);
-  how = "broken";
-  doubt.abort();
-  assert.equal(await make(), 500);
-  assert.deepEqual(done, [[false, false], "let go", [false, false], "let go", [true, true], "let go"]);
-  const misled = bound(t, { handlers: {}, elsewhere: async () => failed(makeFailure("storage_full", {})) });
-  assert.equal(await misled.codeOf("POST /api/v1/conversations", { body: {} }), "storage_full");
-});
-
-test("what makes something is done once under a key, and a key elsewhere means nothing [C6]", async (t) => {
-  const seen: unknown[] = [];
-  const { ask, codeOf } = bound(t, {
-    handlers: {
-      createConversation: async ({ once }) => noted(seen, once?.isRetry, ok({ id: "c" })),
-      listDecisions: async ({ once }) => noted(seen, once, ok({ items: [] })),
-    },
-  });
-  const headers = { "idempotency-key": "k" };
-  const make = (body: object) => ask("POST /api/v1/conversations", { body, headers });
-  const [first, second] = [await make({ title: "a" }), await make({ title: "a" })];
-  assert.deepEqual(
-    [first, second].map((answer) => [answer.status, answer.headers.get("idempotency-replayed")]),
-    [
-      [201, null],
-      [201, "true"],
-    ],
-  );
-  assert.equal(await first.text(), await second.text());
-  const other = { body: { title: "b" }, headers };
-  assert.equal(await codeOf("POST /api/v1/conversations", other), "key_used_otherwise");
-  await ask("GET /api/v1/decisions", { headers });
-  await ask("POST /api/v1/conversations", { body: {} });
-  assert.deepEqual(seen, [false, undefined, undefined]);
-  const bad = { body: {}, headers: { "idempotency-key": "a b" } };
-  assert.equal(await codeOf("POST /api/v1/conversations", bad), "key_unfit");
-});
-
 test("what is secret in a call is no part of what its key stands for: told again, it is the same call [C6][Q1]", async (t) => {
   let times = 0;
   const { ask, codeOf } = bound(t, {
@@ -230,3 +134,205 @@ test("whoever sends a file is told to stop where it is refused, with a key or wi
   assert.deepEqual(await sent(here, signedIn), [403, "told to stop"]);
   assert.deepEqual(await sent(away, files), [200, "told to stop"]);
 });
+
+const kept = { status: 201, headers: {}, body: "made" };
+
+/** Calls under one key: each is begun when it is let go on, and says how it was answered. */
+function openCalls(t: TestContext) {
+  const storage = openDatabase(t);
+  const waits: number[] = [];
+  let [now, waiting] = [0, 0];
+  const clock: typeof endlessClock = {
+    ...{ ...endlessClock, now: () => now, monotonic: () => now },
+    async wait(ms, signal) {
+      waits.push(ms);
+      waiting += 1;
+      const ended = await endlessClock.wait(ms, signal);
+      waiting -= 1;
+      return ended;
+    },
+  };
+  const doOnce = openDoOnce({ storage, clock });
+  const begun: { readonly end: (is: typeof kept | undefined) => void; readonly fail: (error: Error) => void }[] = [];
+  return {
+    ...{ waits, begun },
+    waiting: () => waiting,
+    move: (ms: number) => (now += ms),
+    async ask(fingerprint = "f", signal = new AbortController().signal): Promise<string> {
+      const answer = await doOnce({ owner: localOwner, key: "k", fingerprint, signal }, async () => {
+        const { promise, resolve, reject } = Promise.withResolvers<typeof kept | undefined>();
+        begun.push({ end: resolve, fail: reject });
+        return { kept: await promise };
+      });
+      if (!answer.ok) return answer.failure.code;
+      return "done" in answer.value ? "done" : `before: ${answer.value.before.body}`;
+    },
+  };
+}
+
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 20; turns += 1) await settle();
+}
+
+test("calls that come while one runs wait for it and are told its answer, and nothing goes on waiting for them [C6]", async (t) => {
+  const calls = openCalls(t);
+  const first = calls.ask();
+  await settled();
+  const others = [calls.ask(), calls.ask()];
+  await settled();
+  assert.deepEqual([calls.begun.length, calls.waiting(), calls.waits], [1, 2, [10_000, 10_000]]);
+  assert.equal(await calls.ask("another call"), "key_used_otherwise");
+  calls.begun[0]?.end(kept);
+  assert.deepEqual(await Promise.all([first, ...others]), ["done", "before: made", "before: made"]);
+  await settled();
+  assert.equal(calls.waiting(), 0);
+  assert.equal(await calls.ask("another call"), "key_used_otherwise", "also when nothing runs any more");
+});
+
+test("of calls that waited one goes on where nothing was kept, and the rest wait no longer than they would have [C6]", async (t) => {
+  const calls = openCalls(t);
+  const all = [calls.ask(), calls.ask(), calls.ask()];
+  await settled();
+  calls.move(4_000);
+  calls.begun[0]?.end(undefined);
+  await settled();
+  assert.deepEqual([calls.begun.length, calls.waits], [2, [10_000, 10_000, 6_000]]);
+  calls.begun[1]?.end(kept);
+  assert.deepEqual((await Promise.all(all)).toSorted(), ["before: made", "done", "done"]);
+});
+
+test("whoever leaves while they wait waits no longer, and a call that breaks down makes room for the next [C6][Q2]", async (t) => {
+  const calls = openCalls(t);
+  const first = calls.ask();
+  await settled();
+  const gone = new AbortController();
+  const left = calls.ask("f", gone.signal);
+  await settled();
+  gone.abort();
+  assert.equal(await left, "key_in_use");
+  const broken = new Error("broken down");
+  calls.begun[0]?.fail(broken);
+  await assert.rejects(first, broken);
+  const again = calls.ask();
+  await settled();
+  calls.begun[1]?.end(kept);
+  assert.equal(await again, "done");
+});
+
+const json = { "content-type": "application/json", "content-language": "en" };
+
+/** What becomes of a call that is repeated under its key: how often it was done, and what the repeat was told. */
+function asking(doOnce: ReturnType<typeof openDoOnce>) {
+  return async (key: string, answer: Responded["answer"], body = "{}", headers: Record<string, string> = {}) => {
+    let done = 0;
+    const ask = () =>
+      underKey(
+        doOnce,
+        {
+          ...{ key, owner: localOwner, json: {}, bytes: noBytes, signal: new AbortController().signal },
+          request: new Request("http://localhost/api/v1/conversations", { method: "POST" }),
+        },
+        async () => {
+          done += 1;
+          return { response: new Response(body, { status: 201, headers: { ...json, ...headers } }), answer };
+        },
+      );
+    assert.ok((await ask()).ok);
+    const again = await ask();
+    assert.ok(again.ok);
+    return { done, before: "before" in again.value ? again.value.before : undefined };
+  };
+}
+
+test("a call that may go better another time is done again under its key, and what was said for good is told again [C6]", async (t) => {
+  const clock = manualClock();
+  const repeated = asking(openDoOnce({ storage: openDatabase(t, clock), clock }));
+  const refusals: readonly (readonly [Failure, times: number])[] = [
+    [makeFailure("conversation_exists", { id: "c" }), 1],
+    [makeFailure("bad_request", { what: "x" }), 1],
+    [makeFailure("rate_limited", { retryAfterSeconds: 1 }), 2],
+    [makeFailure("write_failed", { path: "a", why: "broken_off" }), 2],
+    [makeFailure("execution_running", { id: "e", seconds: 1, why: "slow" }), 2],
+    [makeFailure("internal", { id: "r" }), 2],
+  ];
+  const done = [];
+  for (const [reason] of refusals)
+    done.push([reason, (await repeated(JSON.stringify(reason).replaceAll(/\W/g, ""), failed(reason))).done]);
+  assert.deepEqual(done, refusals);
+  assert.equal((await repeated("stream", ok(new ReadableStream()))).done, 2, "a stream is not kept");
+});
+
+test("an answer is kept with how it is to be read and where what was made is, without cookies and secrets; a very long one is not [C6][Q1]", async (t) => {
+  const clock = manualClock();
+  const repeated = asking(openDoOnce({ storage: openDatabase(t, clock), clock }));
+  const headers = { location: "/made", "set-cookie": "agentyard=secret", "x-request-id": "r" };
+  const made = { ok: true, value: {}, headers: { Location: "/made", "Set-Cookie": "agentyard=secret" } } as const;
+  const kept = await repeated("a", made, '{"a":1}', headers);
+  const told = { status: 201, headers: { ...json, Location: "/made" }, body: '{"a":1}' };
+  assert.deepEqual(kept, { done: 1, before: told });
+  const secret = await repeated(
+    "b",
+    { ok: true, value: { key: "ay_secret" }, again: { key: null } },
+    '{"key":"ay_secret"}',
+  );
+  assert.equal(secret.before?.body, '{"key":null}');
+  const longest = `${"世".repeat(349_525)}x`;
+  assert.equal(Buffer.byteLength(longest), 1024 * 1024);
+  assert.deepEqual(
+    [(await repeated("c", ok({}), longest)).done, (await repeated("d", ok({}), `${longest}x`)).done],
+    [1, 2],
+  );
+});
+
+const form = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
+
+test("the same form under another boundary is the same call, in whatever pieces it comes [Q2]", async () => {
+  const one = await hashOf(hashed(sent(["--ab\r\nfile\r\n--", "a", "b--"]), form("ab")));
+  assert.equal(await hashOf(hashed(sent(["--xyz\r\nfile\r\n--xyz--"]), form('"xyz"'))), one);
+  assert.notEqual(await hashOf(hashed(sent(["--xyz\r\nfilE\r\n--xyz--"]), form("xyz"))), one);
+});
+
+test("the same form is the same call where its pieces come in one buffer that is filled again and again [Q2]", async () => {
+  const pieces = ["--ab\r\nfile\r\n--a", "b--\r\nand the rest."];
+  const buffer = Buffer.alloc(100);
+  async function* chunks() {
+    for (const piece of pieces) yield buffer.subarray(0, buffer.write(piece));
+  }
+  const reused = await hashOf(hashed({ chunks: chunks(), announced: undefined }, form("ab")));
+  assert.equal(reused, await hashOf(hashed(sent(pieces), form("ab"))));
+});
+
+test("a repeat that breaks off is not the same call, and a mistake of ours is not taken for that [Q2]", async () => {
+  const gone = hashed(sent(["half"], new BrokenOff("the caller broke off")), "application/pdf");
+  assert.equal(await hashOf(gone), undefined);
+  const mistake = new TypeError("of ours");
+  await assert.rejects(hashOf(hashed(sent(["half"], mistake), "application/pdf")), mistake);
+});
+
+test("another method, address, body or header that tells what to do is another call, and no other header is [C6]", () => {
+  const url = "http://localhost/api/v1/sessions?if_exists=fail";
+  const asked = (headers: Record<string, string> = {}, method = "POST", at = url) =>
+    fingerprintOf(new Request(at, { method, headers }), { a: 1 });
+  const telling = ["conversation_id", "x-conversation-id", "x-business-domain", "upload-length", "upload-metadata"];
+  const prints = [
+    asked(),
+    ...telling.map((name) => asked({ [name]: "1" })),
+    asked({}, "PUT"),
+    asked({}, "POST", url.replace("sessions", "users")),
+    asked({}, "POST", url.replace("fail", "return")),
+    fingerprintOf(new Request(url, { method: "POST" }), { a: 2 }),
+  ];
+  assert.equal(new Set(prints).size, prints.length);
+  assert.equal(
+    asked({ "x-request-id": "2", "accept-language": "zh" }, "POST", url.replace("localhost", "yard")),
+    asked(),
+  );
+});
+
+function sent(pieces: readonly string[], end?: Error) {
+  async function* chunks() {
+    for (const piece of pieces) yield Buffer.from(piece);
+    if (end !== undefined) throw end;
+  }
+  return { chunks: chunks(), announced: undefined };
+}

@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
+import { anyTurn, messageEvent, type Play } from "../../../test/world/any-turn.ts";
+import { applyIncrement } from "../../client/client.ts";
+import { ChatDocument, type ChatIncrement } from "../../protocol/chat.ts";
 import type { LogEvent, NewEvent } from "../../protocol/events.ts";
 import type { ToolCall } from "../../protocol/message.ts";
-import { documentOf } from "./document.ts";
-import { firstProgress } from "./first-document.ts";
+import { type Change, type ChangesOptions, TurnChanges } from "./changes.ts";
+import { applyChange, documentOf } from "./document.ts";
+import { documentPace } from "./document-pace.ts";
+import { firstDocument, firstProgress } from "./first-document.ts";
+import { inPieces, numbered, wholeDocument } from "./increments.ts";
 import type { ChatPlace } from "./message-numbers.ts";
 
 // What the document of a turn shows of it, value by value.
@@ -196,5 +203,293 @@ test("a long result and a long argument are shown as text, which can be cut anyw
       [JSON.parse(longest), "array"],
       [longer, "array"],
     ],
+  );
+});
+
+const placeOfDocument: Parameters<typeof firstDocument>[1] = {
+  message: { type: "message.user", id: "m", text: "how many?", mode: "queue", seq: 1, at: 1_000 },
+  ...{ index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
+  ...{ isAnswered: true, isWithdrawn: false },
+};
+const first = () => firstDocument("c", placeOfDocument);
+
+test("a change that two documents show is changed further in one of them alone [C3]", () => {
+  const [one, other] = [first(), first()];
+  const begun = () =>
+    firstProgress({ id: "r-1", agent_name: "general", stage: "llm", skill_info: null, start_time: 1 });
+  const item = begun();
+  const key = ["message", "content", "middle_answer", "progress", 0];
+  for (const document of [one, other]) applyChange(document, { key, content: item, action: "append" });
+  applyChange(one, { key: [...key, "status"], content: "completed", action: "upsert" });
+  assert.deepEqual(
+    [one, other].map(({ message }) => message.content.middle_answer.progress),
+    [[{ ...begun(), status: "completed" }], [begun()]],
+  );
+});
+
+test("a text goes on with what is appended, and begins anew with what is put in its place [C3]", () => {
+  const document = first();
+  const key = ["message", "content", "final_answer", "answer", "text"];
+  for (const content of ["It ", "was"]) applyChange(document, { key, content, action: "append" });
+  assert.equal(document.message.content.final_answer.answer.text, "It was");
+  applyChange(document, { key, content: "No.", action: "upsert" });
+  assert.equal(document.message.content.final_answer.answer.text, "No.");
+});
+
+const fact = { key: ["message", "ext", "ttft"], content: 7, action: "upsert" } as const;
+const text = (length: number) =>
+  ({
+    key: ["message", "content", "final_answer", "answer", "text"],
+    content: "x".repeat(length),
+    action: "append",
+  }) as const;
+
+/** When a document of this length is due again: after these changes, and whether they are news at all. */
+function after(sent: number, ...changes: readonly Parameters<ReturnType<typeof documentPace>["note"]>[0][]) {
+  const pace = documentPace();
+  pace.sent(sent);
+  for (const change of changes) pace.note(change);
+  return [pace.hasNews(), pace.isDue()];
+}
+
+test("a document is sent again for what happens while it is short, and for text by its share of the whole [C3]", () => {
+  const longest = 128 * 1024;
+  assert.deepEqual(
+    [after(longest, fact), after(longest + 1, fact)],
+    [
+      [true, true],
+      [true, false],
+    ],
+  );
+  assert.deepEqual(
+    [after(6_400, text(100)), after(6_400, text(101))],
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
+  assert.deepEqual(
+    [after(longest, text(2_048)), after(longest, text(2_049))],
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
+  assert.deepEqual(
+    [after(160_000, text(20_000)), after(160_000, text(20_000), text(1))],
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
+  assert.deepEqual(after(100), [false, false]);
+});
+
+test("what a document was sent with is no news any more [C3]", () => {
+  const pace = documentPace();
+  pace.note(fact);
+  pace.note(text(500));
+  assert.deepEqual([pace.hasNews(), pace.isDue()], [true, true]);
+  pace.sent(1_000);
+  assert.deepEqual([pace.hasNews(), pace.isDue()], [false, false]);
+});
+
+const placeOfIncrements: ChatPlace = {
+  ...{ message: messageEvent, index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
+  ...{ isAnswered: true, isWithdrawn: false },
+};
+const withProgress = { place: placeOfIncrements, needsProgress: true, language: "en" } as const;
+
+const factsIn = (plays: readonly Play[]): LogEvent[] =>
+  plays.flatMap((play) => (play.play === "fact" ? [play.event] : []));
+
+/** The text of the answer that is being written, as a reader who comes now gets it. */
+function liveIn(plays: readonly Play[]) {
+  const ends = ["step.started", "message.assistant", "step.failed", "turn.recovered", "turn.finished"];
+  const from = plays.findLastIndex((play) => play.play === "fact" && ends.includes(play.event.type));
+  const soFar = { text: "", reasoning: "", step: 0 };
+  for (const play of plays.slice(from + 1)) {
+    if (play.play === "piece") Object.assign(soFar, { step: play.step, [play.kind]: soFar[play.kind] + play.text });
+  }
+  return soFar;
+}
+
+/** A connection from a place on: the document as it stands, then what changes. Pieces may come together. */
+function connect(plays: readonly Play[], options: ChangesOptions, { at, joined }: { at: number; joined: number }) {
+  const turn = new TurnChanges(options);
+  const document = firstDocument("c", placeOfIncrements);
+  const known = { text: 0, reasoning: 0 };
+  const add = (kind: "text" | "reasoning", text: string, step: number): Change[] => {
+    if (text === "") return [];
+    const offset = known[kind];
+    known[kind] += text.length;
+    return turn.addText({ frame: "delta", turn: 1, step, attempt: 1, kind, offset, text });
+  };
+  const before = plays.slice(0, at);
+  for (const event of factsIn(before)) for (const change of turn.addEvent(event)) applyChange(document, change);
+  const { step, text, reasoning } = liveIn(before);
+  for (const change of [...add("reasoning", reasoning, step), ...add("text", text, step)])
+    applyChange(document, change);
+  const changes: Change[] = [...wholeDocument(document)];
+  let held: Extract<Play, { play: "piece" }>[] = [];
+  const flush = () => {
+    for (const { kind, text, step } of held) changes.push(...add(kind, text, step));
+    held = [];
+  };
+  for (const play of plays.slice(at)) {
+    if (play.play === "piece") {
+      held.push(play);
+      if (held.length % joined === 0) flush();
+      continue;
+    }
+    // Text that was not taken before its end is in the log is never shown.
+    held = [];
+    changes.push(...turn.addEvent(play.event));
+    if (play.event.type === "step.started") Object.assign(known, { text: 0, reasoning: 0 });
+  }
+  flush();
+  return changes.flatMap((change) => [...inPieces(change)]);
+}
+
+test("any turn, cut off and taken up again anywhere, rebuilds the same document with both kinds of clients [C3]", () => {
+  const numbers = fc.array(fc.nat(5_000), { maxLength: 60 });
+  const cuts = fc.array(fc.record({ at: fc.nat(100), frames: fc.nat(60), joined: fc.integer({ min: 1, max: 3 }) }), {
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(numbers, cuts, fc.constantFrom("web", "docs"), fc.boolean(), (chosen, cutsAt, variant, progress) => {
+      const options = { ...withProgress, needsProgress: progress };
+      const plays = anyTurn(chosen, { isEnded: true });
+      let document: unknown = {};
+      let next = 0;
+      const take = (changes: readonly Change[]) => {
+        const number = numbered(next);
+        for (const change of changes) {
+          const text = JSON.stringify(number.frame(change));
+          assert.ok(Buffer.byteLength(text) <= 64 * 1024, `a frame of ${Buffer.byteLength(text)} bytes`);
+          const frame: ChatIncrement = JSON.parse(text);
+          assert.equal(frame.seq_id, next);
+          next += 1;
+          document = applyIncrement(document, frame, variant);
+        }
+      };
+      const places = cutsAt.map((cut) => ({ ...cut, at: 1 + (cut.at % plays.length) })).toSorted((a, b) => a.at - b.at);
+      for (const { at, frames, joined } of places) take(connect(plays, options, { at, joined }).slice(0, frames));
+      const last = { at: places.at(-1)?.at ?? 1, joined: places.at(-1)?.joined ?? 1 };
+      take(connect(plays, options, last));
+      const fromLog = documentOf("c", options, factsIn(plays));
+      assert.equal(JSON.stringify(document), JSON.stringify(fromLog));
+      assert.deepEqual(ChatDocument.parse(document), document);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("a document that is taken up holds the running answer as far as it is written [C3]", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(5_000), { maxLength: 40 }), (chosen) => {
+      const plays = anyTurn(chosen, { isEnded: false });
+      const frames = connect(plays, withProgress, { at: plays.length, joined: 1 });
+      let document: unknown = {};
+      for (const [seq_id, change] of frames.entries())
+        document = applyIncrement(document, { seq_id, ...change, key: [...change.key] });
+      const { text, reasoning, step } = liveIn(plays);
+      const { final_answer, middle_answer } = ChatDocument.parse(document).message.content;
+      if (step === 0) return;
+      assert.deepEqual({ text: final_answer.answer.text, reasoning: final_answer.thinking }, { text, reasoning });
+      const writing = middle_answer.progress.at(-1);
+      assert.deepEqual([writing?.answer, writing?.think, writing?.status], [text, reasoning, "processing"]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** Six bytes in JSON each: the worst that a text can have. */
+const worst = (length: number) => "\u0000".repeat(length);
+
+test("a long list comes empty and then element by element, in the way in which it was to come [C3]", () => {
+  const [long, short] = [worst(9_000), "short"];
+  for (const action of ["append", "upsert"] as const) {
+    const pieces = [...inPieces({ key: ["list"], content: [long, short, long], action })];
+    assert.deepEqual(pieces, [
+      { key: ["list"], content: [], action },
+      { key: ["list", 0], content: long, action: "append" },
+      { key: ["list", 1], content: short, action: "append" },
+      { key: ["list", 2], content: long, action: "append" },
+    ]);
+  }
+});
+
+test("what is long in an object stands empty in it as what it is, and comes behind it [C3]", () => {
+  const content = { text: worst(9_000), list: [worst(9_000)], object: { a: worst(9_000) }, number: 7 };
+  const [first, ...rest] = inPieces({ key: ["o"], content, action: "append" });
+  assert.deepEqual(first, { key: ["o"], content: { text: "", list: [], object: {}, number: 7 }, action: "append" });
+  assert.deepEqual(
+    rest.map(({ key, action }) => [key.join("."), action]),
+    [
+      ["o.text", "upsert"],
+      ["o.list", "upsert"],
+      ["o.object", "upsert"],
+    ],
+  );
+});
+
+test("an object of as many members as a document has stays below 64 KB in each piece, whatever they are [C3]", () => {
+  const members = Array.from({ length: 20 }, (_, at) => [`member${at}`, worst(333)]);
+  const longer = Array.from({ length: 20 }, (_, at) => [`member${at}`, worst(3_000)]);
+  for (const entries of [members, longer]) {
+    const pieces = [...inPieces({ key: ["o"], content: Object.fromEntries(entries), action: "upsert" })];
+    for (const piece of pieces) assert.ok(Buffer.byteLength(JSON.stringify(piece)) < 64 * 1024);
+  }
+});
+
+function openTurn() {
+  const turn = new TurnChanges({ place, needsProgress: false, language: "en" });
+  let seq = 1;
+  const told = (changes: ReturnType<typeof turn.addEvent>) =>
+    changes.map(({ key, content, action }) => [key.slice(3).join("."), action, content]);
+  return {
+    logged(event: NewEvent) {
+      seq += 1;
+      const logged: LogEvent = { ...event, seq, at: 2_000 };
+      return told(turn.addEvent(logged));
+    },
+    said: (text: string, { offset = 0, step: stepOfLiveChanges = 1 } = {}) =>
+      told(turn.addText({ frame: "delta", turn: 1, step: stepOfLiveChanges, attempt: 1, kind: "text", offset, text })),
+  };
+}
+
+const stepOfLiveChanges: NewEvent = {
+  ...{ type: "step.started", turn: 1, step: 1, attempt: 1, slot: "base", model: "m", reason: "r" },
+  ...{ hash: "", bytes: 0, reused: 0 },
+};
+const answeredOfLiveChanges: NewEvent = {
+  ...{ type: "message.assistant", turn: 1, step: 1, text: "It was two.", finish: "stop", durationMs: 1 },
+  usage: { input: 10, output: 2 },
+};
+
+test("of text that comes live only what is new is shown, and none of a step that is not being written [C3]", () => {
+  const turn = openTurn();
+  assert.deepEqual(turn.said("too soon"), []);
+  turn.logged(stepOfLiveChanges);
+  assert.deepEqual(turn.said("It was"), [["answer.text", "append", "It was"]]);
+  assert.deepEqual(turn.said("It was"), [], "it is there already");
+  assert.deepEqual(turn.said("was two", { offset: 3 }), [["answer.text", "append", " two"]]);
+  assert.deepEqual(turn.said(" and more", { offset: 30 }), [], "what is missing before it comes with the whole answer");
+  assert.deepEqual(turn.said("of the next one", { step: 2 }), []);
+  assert.deepEqual(turn.logged(answeredOfLiveChanges), [["answer.text", "append", "."]]);
+  assert.deepEqual(turn.said("It was two. Late", { offset: 0 }), [], "its answer is whole");
+});
+
+test("what was shown of an answer that died with its server is taken away once, and is not what the turn ends with [C3][L2]", () => {
+  const turn = openTurn();
+  turn.logged(stepOfLiveChanges);
+  turn.said("It w");
+  const emptied = [["answer.text", "upsert", ""]];
+  assert.deepEqual(turn.logged({ type: "turn.recovered", turn: 1, epoch: 2 }), emptied);
+  const ends = turn.logged({ type: "turn.finished", turn: 1, outcome: "cancelled" });
+  assert.deepEqual(
+    ends.filter(([key]) => key === "answer.text"),
+    [],
   );
 });

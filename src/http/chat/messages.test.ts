@@ -2,11 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { write } from "../../../test/world/any-log.ts";
+import { writtenTurn } from "../../../test/world/written-turn.ts";
 import { ChatMessage } from "../../protocol/chat.ts";
 import type { LogEvent, NewEvent } from "../../protocol/events.ts";
 import { ConversationId, localOwner } from "../../protocol/ids.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
+import { chatPlaces } from "./message-numbers.ts";
 import { chatMessages, newestMessage, standingOf } from "./messages.ts";
+import { openNewestMessages } from "./newest-messages.ts";
+import { OwnEvents } from "./own-events.ts";
+import { liveliest, saidMessages } from "./said-messages.ts";
 
 const conversation: ConversationRow = {
   ...{ number: 1, owner: localOwner, id: ConversationId.parse("c"), title: "", lastMessage: "", turns: 0, cursor: "1" },
@@ -210,4 +215,305 @@ test("any log gives the same messages twice, in order and in their form [C4]", (
     }),
     { numRuns: 100 },
   );
+});
+
+/** Of an event only what places a message. */
+type Told = readonly [type: LogEvent["type"], of?: object];
+
+function logged(...told: readonly Told[]): LogEvent[] {
+  return told.map(([type, of], index) => ({ type, seq: index + 1, at: (index + 1) * 1_000, ...of }) as LogEvent);
+}
+
+const row = { id: "c", owner: "ann", agentId: "writer" } as ConversationRow;
+const saidOfMessageNumbers = (id: string, of: object = {}): Told => [
+  "message.user",
+  { id, text: id, mode: "queue", ...of },
+];
+
+test("a message that is said again keeps its place, and the next one comes behind all others [C4]", () => {
+  const places = chatPlaces(
+    logged(
+      saidOfMessageNumbers("a"),
+      saidOfMessageNumbers("b"),
+      saidOfMessageNumbers("a"),
+      saidOfMessageNumbers("c"),
+      saidOfMessageNumbers("brief", { agent: "helper" }),
+      saidOfMessageNumbers("d"),
+    ),
+    row,
+  );
+  assert.deepEqual(
+    places.map(({ message, index }) => [message.id, index]),
+    [
+      ["a", 1],
+      ["b", 3],
+      ["c", 5],
+      ["d", 7],
+    ],
+  );
+});
+
+test("a message that joins a turn is answered where it begins one of the main agent's, and not where it was withdrawn [C4][L7]", () => {
+  const steering = { mode: "steer" };
+  const places = chatPlaces(
+    logged(
+      ...[
+        saidOfMessageNumbers("a", steering),
+        saidOfMessageNumbers("b", steering),
+        saidOfMessageNumbers("c", steering),
+        saidOfMessageNumbers("d"),
+      ],
+      ["turn.started", { turn: 1, message: "a" }],
+      ["turn.started", { turn: 1, message: "b", agent: "helper" }],
+      ["message.withdrawn", { id: "c" }],
+      ["message.withdrawn", { id: "d" }],
+    ),
+    row,
+  );
+  assert.deepEqual(
+    places.map(({ message, isAnswered, isWithdrawn }) => [message.id, isAnswered, isWithdrawn]),
+    [
+      ["a", true, false],
+      ["b", false, false],
+      ["c", false, true],
+      ["d", false, true],
+    ],
+  );
+});
+
+test("a message has the agent that the conversation has when it is said, by its id where it has one [C4][S5]", () => {
+  const agents = (chosen: object) =>
+    chatPlaces(logged(saidOfMessageNumbers("a"), ["agent.chosen", chosen], saidOfMessageNumbers("b")), row).map(
+      ({ agent }) => agent,
+    );
+  const before = { id: "writer", name: "general" };
+  assert.deepEqual(agents({ role: "simple", agentId: "painter" }), [before, { id: "painter", name: "simple" }]);
+  assert.deepEqual(agents({ role: "simple" }), [before, { id: "simple", name: "simple" }]);
+});
+
+test("who steers a turn that asks a person is told so by the list, and an answer is as old as its last change [C4][H2]", () => {
+  const turn: readonly Told[] = [
+    saidOfMessageNumbers("a"),
+    ["turn.started", { turn: 1, message: "a" }],
+    ["step.started", { turn: 1, step: 1, attempt: 1 }],
+    ["message.assistant", { turn: 1, step: 1, text: "", usage: { input: 1, output: 1 }, calls: [] }],
+    ["decision.asked", { turn: 1, id: "d", call: "c1", kind: "approval", tool: "look" }],
+    ["todo.set", { items: [] }],
+    saidOfMessageNumbers("s", { mode: "steer" }),
+  ];
+  const events = logged(...turn);
+  assert.deepEqual(newestMessage(events, row), { index: 3, status: "processed", run_state: "waiting_approval" });
+  assert.deepEqual(
+    chatMessages(events, row, "en")
+      .map(({ id, update_time }) => [id, update_time])
+      .slice(0, 2),
+    [
+      ["a", 1_000],
+      [chatPlaces(events, row)[0]?.reply, 5_000],
+    ],
+  );
+});
+
+const conversationOfSaidMessages: ConversationRow = {
+  ...{ number: 1, owner: localOwner, id: ConversationId.parse("c"), title: "", lastMessage: "", turns: 0, cursor: "1" },
+  ...{ origin: "person", isPassing: false, agentId: undefined, appKey: undefined, readIndex: 0 },
+  ...{ isPinned: false, seenAt: undefined, createdAt: 1, updatedAt: 1, deletedAt: undefined },
+};
+const saidOfSaidMessages = (id: string): NewEvent => ({
+  type: "message.user",
+  id,
+  text: id,
+  mode: "queue",
+  reply: `to ${id}`,
+});
+const started = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
+const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
+const asked = (id: string, turn: number, agent?: string): NewEvent => ({
+  ...{ type: "decision.asked", turn, id, call: "c1", kind: "approval", tool: "pay" },
+  ...(agent === undefined ? {} : { agent }),
+});
+const look = (...written: readonly NewEvent[]) => {
+  const events = written.map((event, index): LogEvent => ({ ...event, seq: index + 1, at: 1_000 }));
+  return saidMessages({ headOf: async () => events.length, effective: async () => events }, conversationOfSaidMessages);
+};
+
+test("what a helper asks is asked in the turn that is open, whatever it counts as its own [A2][H2]", async () => {
+  const { all, ofDecision, verdictOn } = await look(
+    ...[
+      saidOfSaidMessages("a"),
+      started(1, "a"),
+      asked("d1", 1),
+      finished(1),
+      saidOfSaidMessages("b"),
+      started(2, "b"),
+    ],
+    { type: "turn.started", agent: "h1", turn: 1, message: "h1-brief", epoch: 1 },
+    asked("d2", 1, "h1"),
+    { type: "turn.finished", agent: "h1", turn: 1, outcome: "done" },
+    { type: "decision.made", agent: "h1", id: "d2", verdict: "reject", by: "me", argumentsHash: "", previous: "" },
+    ...[asked("d3", 2), saidOfSaidMessages("c")],
+  );
+  assert.deepEqual(
+    all.map(({ message, state, turn }) => [message.id, state, turn]),
+    [
+      ["a", "ended", 1],
+      ["b", "open", 2],
+      ["c", "queued", undefined],
+    ],
+  );
+  assert.deepEqual(
+    ["d1", "d2", "d3", "d4"].map((id) => [ofDecision(id)?.reply, verdictOn(id)]),
+    [
+      ["to a", undefined],
+      ["to b", "reject"],
+      ["to b", undefined],
+      [undefined, undefined],
+    ],
+  );
+});
+
+test("of several turns under one name the one that runs is meant, else the first that waits, else the newest [C4]", async () => {
+  const names = async (...written: readonly NewEvent[]) => liveliest((await look(...written)).all)?.message.id;
+  const [first, second] = [
+    [saidOfSaidMessages("a"), started(1, "a"), finished(1)],
+    [saidOfSaidMessages("b"), started(2, "b")],
+  ];
+  assert.equal(await names(...first, ...second, saidOfSaidMessages("c"), saidOfSaidMessages("d")), "b");
+  assert.equal(await names(...first, saidOfSaidMessages("c"), saidOfSaidMessages("d")), "c");
+  assert.equal(await names(...first, ...second, finished(2)), "b");
+  assert.equal(await names(), undefined);
+});
+
+function loggedOfOwnEvents(...told: readonly Told[]): LogEvent[] {
+  return told.map(([type, of], index) => ({ type, seq: index + 1, at: 1, ...of }) as LogEvent);
+}
+
+const first = { turn: 1, message: "first" };
+const own = { turn: 2, message: "own" };
+
+test("of all that happens in a conversation a message has its own turn alone, with what helpers ask in it [C3][A2][L7]", () => {
+  const events = new OwnEvents("own");
+  const before = events.take(
+    loggedOfOwnEvents(
+      ["message.user", { id: "first" }],
+      ["turn.started", first],
+      ["message.user", { id: "own" }],
+      ["decision.asked", { turn: 1, id: "d0", call: "c0" }],
+      ["decision.asked", { turn: 7, id: "h0", call: "c0", agent: "helper" }],
+      ["decision.made", { id: "d0" }],
+      ["agent.ended", { id: "helper" }],
+      ["todo.set"],
+      ["file.changed", { call: "c0" }],
+      ["call.finished", { call: "c0" }],
+      ["message.withdrawn", { id: "another" }],
+      ["turn.finished", { turn: 1, outcome: "done" }],
+    ),
+  );
+  assert.deepEqual([before.map(({ seq }) => seq), events.isStarted, events.ended], [[3], false, undefined]);
+  const during = events.take(
+    loggedOfOwnEvents(
+      ["turn.started", own],
+      ["step.started", { turn: 2, step: 1, attempt: 1 }],
+      ["step.started", { turn: 2, step: 1, attempt: 1, agent: "helper" }],
+      ["message.assistant", { turn: 2, calls: [{ id: "c1" }] }],
+      ["call.started", { call: "c1" }],
+      ["call.finished", { call: "c0" }],
+      ["file.changed", { call: "c1" }],
+      ["file.changed"],
+      ["todo.set"],
+      ["decision.asked", { turn: 7, id: "h1", call: "c0", agent: "helper" }],
+      ["decision.made", { id: "d0" }],
+      ["decision.made", { id: "h1" }],
+      ["agent.ended", { id: "helper" }],
+      ["decision.asked", { turn: 8, id: "h2", call: "c0", agent: "helper" }],
+      ["agent.ended", { id: "another" }],
+      ["agent.ended", { id: "helper" }],
+      ["turn.finished", { turn: 2, outcome: "limit" }],
+      ["conversation.deleted"],
+    ),
+  );
+  assert.deepEqual([during.map(({ seq }) => seq), events.ended], [[1, 2, 4, 5, 7, 9, 10, 12, 14, 16, 17], "limit"]);
+});
+
+test("a turn asks when a question is open and nothing is being written, whoever of it asks [C3][H2]", () => {
+  const events = new OwnEvents("own");
+  const isAskingAfter = (...told: Told) => {
+    events.take(loggedOfOwnEvents(told));
+    return events.isAsking;
+  };
+  const asked = { turn: 2, id: "d", call: "c1" };
+  assert.deepEqual(
+    [
+      isAskingAfter("turn.started", own),
+      isAskingAfter("step.started", { turn: 2, step: 1, attempt: 1 }),
+      isAskingAfter("decision.asked", { ...asked, turn: 7, agent: "helper" }),
+      isAskingAfter("message.assistant", { turn: 2, calls: [{ id: "c1" }] }),
+      isAskingAfter("decision.asked", { ...asked, id: "anew", instead: "d" }),
+      isAskingAfter("decision.made", { id: "anew" }),
+    ],
+    [false, false, false, true, true, false],
+  );
+});
+
+test("a message that joins a turn has the rest of that, and one that a way back leaves behind is lost until it is said again [C3][L7][L9]", () => {
+  const joined = new OwnEvents("own");
+  const told = joined.take(
+    loggedOfOwnEvents(
+      ["turn.started", first],
+      ["message.user", { id: "own" }],
+      ["step.started", { turn: 1, step: 2, attempt: 1, joined: ["own"] }],
+      ["turn.finished", { turn: 1, outcome: "done" }],
+    ),
+  );
+  assert.deepEqual([told.map(({ seq }) => seq), joined.ended], [[2, 3, 4], "done"]);
+  const waiting = new OwnEvents("own");
+  waiting.take(loggedOfOwnEvents(["turn.started", first], ["message.user", { id: "own" }], ["rewound", { to: 2 }]));
+  assert.equal(waiting.isLost, false);
+  waiting.take(loggedOfOwnEvents(["rewound", { to: 1 }]));
+  assert.equal(waiting.isLost, true);
+  waiting.take(loggedOfOwnEvents(["message.user", { id: "own" }]));
+  assert.equal(waiting.isLost, false);
+});
+
+const saidOfNewestMessages = (id: string): NewEvent => ({ type: "message.user", id, text: id, mode: "queue" });
+const startedOfNewestMessages: NewEvent = { type: "turn.started", turn: 1, message: "a", epoch: 1 };
+
+test("the newest message of a conversation is read again when its log has grown, and not before [C4]", async () => {
+  await using yard = await writtenTurn();
+  const { conversation, log } = yard.view;
+  let reads = 0;
+  const newestOf = openNewestMessages({
+    headOf: log.headOf,
+    effective(...asked) {
+      reads += 1;
+      return log.effective(...asked);
+    },
+  });
+  assert.deepEqual([await newestOf(conversation), await newestOf(conversation), reads], [undefined, undefined, 1]);
+  await yard.append(saidOfNewestMessages("a"));
+  const queued = { index: 2, status: "processing", run_state: "queued" };
+  assert.deepEqual([await newestOf(conversation), await newestOf(conversation), reads], [queued, queued, 2]);
+  await yard.append(startedOfNewestMessages);
+  assert.deepEqual([await newestOf(conversation), reads], [{ ...queued, run_state: "running" }, 3]);
+});
+
+test("of ten thousand conversations it is remembered, and the one that was asked for longest ago is forgotten first [C4][Q2]", async () => {
+  await using yard = await writtenTurn();
+  const { conversation } = yard.view;
+  const read: number[] = [];
+  const newestOf = openNewestMessages({
+    headOf: async () => 1,
+    async effective(number) {
+      read.push(number);
+      return [];
+    },
+  });
+  const ask = (number: number) => newestOf({ ...conversation, number });
+  for (let number = 1; number <= 10_000; number += 1) await ask(number);
+  await ask(1);
+  await ask(10_001);
+  assert.deepEqual([read.splice(0).length, await ask(1), await ask(3)], [10_001, undefined, undefined]);
+  assert.deepEqual(read, [], "of one too many the others are remembered");
+  await ask(2);
+  assert.deepEqual(read, [2]);
 });

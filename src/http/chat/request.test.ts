@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChatBody } from "../../protocol/chat-routes.ts";
+import { chatTitle } from "./begin-chat.ts";
+import { documentError } from "./chat-error.ts";
 import { chatShown, chatWanted, given } from "./request.ts";
 
 const usual = { appKey: "app", streams: true };
@@ -53,30 +55,6 @@ test("something new is said with its files, its inputs and its way to think, whe
     assert.deepEqual(what({ query: blank }), { what: "body.query", rule: "missing" });
 });
 
-test("a history that is sent along stands in place of the stored one, its instructions apart, and who wants none gets none [C1][C5]", () => {
-  const history = [
-    { role: "system" as const, content: "Be brief." },
-    { role: "user" as const, content: "one" },
-    { role: "assistant" as const, content: null },
-    { role: "assistant" as const, content: "two" },
-    { role: "system" as const, content: "Be kind." },
-  ];
-  const said = { does: "say", text: query, selected: [] };
-  const told = [
-    { role: "user", text: "one" },
-    { role: "assistant", text: "two" },
-  ];
-  const callerPart = { instructions: "Be brief.\n\nBe kind." };
-  assert.deepEqual(what({ query, history }), { ...said, instead: told, callerPart });
-  assert.deepEqual(what({ query, history: history.slice(1, 4) }), { ...said, instead: told });
-  assert.deepEqual(what({ query, history, chat_option: { is_need_history: false } }), {
-    ...{ ...said, instead: told, callerPart },
-  });
-  assert.deepEqual(what({ query, chat_option: { is_need_history: false } }), { ...said, instead: [] });
-  assert.deepEqual(what({ query, history: [], chat_option: { is_need_history: true } }), said);
-  assert.deepEqual(what({ query, history: [{ role: "user", content: " " }] }), said);
-});
-
 test("what was said before is said again by itself or by its answer, and a decision goes before all else [C4][H2]", () => {
   const files = [{ file_name: "a.csv" }];
   assert.deepEqual(what({ regenerate_assistant_message_id: "m" }), { does: "again", assistant: "m" });
@@ -96,12 +74,21 @@ test("what was said before is said again by itself or by its answer, and a decis
   });
 });
 
-test("fields that are not taken any more are told with what to use, on either level, and empty ones are none [C1]", () => {
-  for (const field of ["temporary_area_id", "temp_files"] as const) {
-    const told = { field, instead: "selected_files" };
-    assert.deepEqual(what(Object({ query, [field]: "x" })), told);
-    assert.deepEqual(what(Object({ query, input: { query, [field]: ["x"] } })), told);
-    const empty = Object({ query, [field]: "", input: { query, [field]: null } });
-    assert.equal(Object(what(empty)).does, "say");
-  }
+test("a conversation is named by the beginning of what was said, on one line [C4]", () => {
+  assert.equal(chatTitle("\n\n  sum it\t\n up, please \n"), "sum it up, please");
+  assert.equal(chatTitle("😀".repeat(51)), "😀".repeat(50));
+  assert.equal(chatTitle(" \n"), "");
+});
+
+test("a failure of a turn stands in its document with its status, in the reader's language and twice the same [C1][P4]", () => {
+  const network = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
+  const { BaseError, HTTPCode, Language, ...flat } = documentError(network, { language: "en", runId: "r" });
+  assert.deepEqual([HTTPCode, Language, BaseError], [502, "en-US", flat]);
+  assert.deepEqual(flat.error_details, { ...network, request_id: "r" });
+  assert.equal(documentError(network, { language: "zh", runId: "r" }).Language, "zh-CN");
+});
+
+test("a failure that only another version knew is one of ours all the same [C1][Q1]", () => {
+  const { HTTPCode, error_code } = documentError({ code: "of_later", params: {} }, { language: "en", runId: "r" });
+  assert.deepEqual([HTTPCode, error_code], [500, "AgentAPP.of_later"]);
 });

@@ -99,69 +99,10 @@ test("an answer comes as its document, then as what changes, then as the end [C3
   assert.equal(yard.left(), 0);
 });
 
-test("streams in all three modes, and one taken up in the middle, end with the same document [C3]", async () => {
-  await using yard = await begun();
-  yard.say("first th", "reasoning");
-  yard.say("It is 4");
-  const cut = openStream(yard).stream.getReader();
-  assert.equal((await cut.read()).done, false);
-  await cut.cancel();
-  const streams = { whole: openStream(yard), documents: openStream(yard, { isIncremental: false, lastSeqId: 8 }) };
-  const taken = openStream(yard, { lastSeqId: 41 });
-  const read = {
-    whole: readAll(streams.whole.stream),
-    taken: readAll(taken.stream, { left: "over", message: { content: [] } }),
-    documents: readDocuments(streams.documents.stream),
-    once: chatDocument(yard.view, new AbortController().signal),
-  };
-  yard.say("2.");
-  await yard.append(answered(1, "It is 42."), finished);
-  yard.endAnswer();
-  const { place, conversation } = { ...yard.view };
-  const expected = documentOf(conversation.id, { place, needsProgress: true, language: "en" }, await yard.events());
-  const text = JSON.stringify(expected);
-  assert.deepEqual(ChatDocument.parse(expected), expected);
-  assert.equal(JSON.stringify((await read.whole).document), text);
-  const { left, ...document } = { left: "", ...Object((await read.taken).document) };
-  assert.equal(left, "over");
-  assert.deepEqual(document, expected);
-  assert.deepEqual((await read.taken).frames.map(({ seq_id }) => seq_id)[0], 42);
-  const documents = await read.documents;
-  assert.equal(documents.at(-2)?.data, text);
-  assert.deepEqual(
-    documents.map(({ id }) => id),
-    documents.map((_, index) => 9 + index),
-  );
-  const end = { seq_id: 8 + documents.length, key: [], content: null, action: "end" };
-  assert.equal(documents.at(-1)?.data, JSON.stringify(end));
-  assert.deepEqual(await read.once, { document: expected, rest: "done" });
-  // After a restart there is only the log.
-  const later = await readAll(openStream(yard).stream);
-  assert.equal(JSON.stringify(later.document), text);
-});
-
 async function readDocuments(stream: ReadableStream<Uint8Array>): Promise<{ id: number; data: string }[]> {
   const text = await new Response(stream).text();
   return [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id, data = ""]) => ({ id: Number(id), data }));
 }
-
-test("no frame is longer than 64 KB, whatever the text is [C3]", async () => {
-  for (const character of ["x", "长", "\u0001", "😀", '"']) {
-    await using yard = await begun();
-    const { stream } = openStream(yard);
-    const read = readAll(stream);
-    const text = character.repeat(120_000);
-    yard.say(text.slice(0, 100_000));
-    await yard.append(answered(1, text), finished);
-    const { document, longest, frames } = await read;
-    assert.ok(longest <= 64 * 1024, `${longest}`);
-    assert.equal(ChatDocument.parse(document).message.content.final_answer.answer.text, text);
-    const again = await readAll(openStream(yard).stream, document);
-    assert.ok(again.longest <= 64 * 1024, `${again.longest}`);
-    assert.equal(JSON.stringify(again.document), JSON.stringify(document));
-    assert.ok(frames.every(({ content }) => typeof content !== "string" || content.isWellFormed()));
-  }
-});
 
 test("a failed turn ends with its error and the end, in the reader's language, and so does a deleted conversation [C3][P4]", async () => {
   await using yard = await begun();
@@ -257,79 +198,10 @@ test("a little that is new in a long document comes with the next sign of life, 
   await reader.cancel();
 });
 
-test("an attempt that failed in the middle disappears when it is tried again [M3][C3]", async () => {
-  await using yard = await begun();
-  const read = readAll(openStream(yard).stream);
-  await new Promise((resolve) => setImmediate(resolve));
-  yard.say("It was");
-  for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  const failure = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
-  const failed: NewEvent = { type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network", failure };
-  await yard.append(failed, step(1, 2));
-  yard.begin({ turn: 1, step: 1, attempt: 2 });
-  yard.say("It is");
-  for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  await yard.append(answered(1, "It is 42."), finished);
-  const { document, frames } = await read;
-  const { final_answer, middle_answer } = ChatDocument.parse(document).message.content;
-  assert.equal(final_answer.answer.text, "It is 42.");
-  assert.deepEqual(
-    middle_answer.progress.map(({ stage, answer, status }) => ({ stage, answer, status })),
-    [{ stage: "llm", answer: "It is 42.", status: "completed" }],
-  );
-  const texts = frames.filter(({ key }) => key.at(-1) === "text").map(({ content, action }) => [action, content]);
-  assert.deepEqual(texts, [
-    ["append", "It was"],
-    ["upsert", ""],
-    ["append", "It is"],
-    ["append", " 42."],
-  ]);
-});
-
 const asked: EventOf<"decision.asked"> = {
   ...{ type: "decision.asked", turn: 1, id: "d1", call: "c1", kind: "approval", tool: "delete_file" },
   ...{ arguments: '{"path":"a.csv","n":2}', reason: "it deletes", seq: 5, at: 1_004 },
 };
-
-test("an approval that is open ends the stream with all that is needed to answer it [H2][C3]", async () => {
-  await using yard = await begun();
-  const call = { id: "c1", name: "delete_file", arguments: '{"path":"a.csv","n":2}' };
-  const { seq: _, at: __, ...question } = asked;
-  await yard.append(answered(1, "I delete it.", call), question);
-  yard.endAnswer();
-  const rested = await chatDocument(yard.view, new AbortController().signal);
-  assert.equal(rested?.rest, "waiting");
-  const { content, ext } = rested.document.message;
-  assert.deepEqual(ext.interrupt_info, {
-    handle: {
-      ...{ frame_id: "c1", snapshot_id: "r", resume_token: "d1", interrupt_type: "tool_interrupt" },
-      ...{ current_block: 0, restart_block: false },
-    },
-    data: {
-      ...{ tool_name: "delete_file", tool_description: "" },
-      tool_args: [
-        { key: "path", value: "a.csv", type: "string" },
-        { key: "n", value: 2, type: "number" },
-      ],
-      interrupt_config: { requires_confirmation: true, confirmation_message: "it deletes" },
-    },
-  });
-  assert.equal(content.final_answer.answer.text, "");
-  assert.deepEqual(
-    content.middle_answer.progress.map(({ stage, status, interrupted, answer }) => [
-      stage,
-      status,
-      interrupted,
-      answer,
-    ]),
-    [
-      ["llm", "completed", false, "I delete it."],
-      ["skill", "processing", true, ""],
-    ],
-  );
-  const { frames } = await readAll(openStream(yard).stream);
-  assert.equal(frames.at(-1)?.action, "end");
-});
 
 test("what a helper asks about a call says nothing of the main agent's call that has the same id [A2][C3]", async () => {
   await using yard = await begun();

@@ -1,124 +1,292 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { Hono } from "hono";
-import { openDatabase } from "../../../test/world/database.ts";
-import { systemClock } from "../../base/clock.ts";
-import { systemIds } from "../../base/ids.ts";
-import { OwnerId } from "../../protocol/ids.ts";
-import { openSignInService, openUsers } from "../../users/users.ts";
-import type { Caller, Env } from "../door.ts";
-import { defaultServerSettings } from "../settings.ts";
-import { bindDocs } from "./docs.ts";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { setImmediate as settle } from "node:timers/promises";
+import { runInNewContext } from "node:vm";
+import { wordsFor } from "../../words/words.ts";
+import { docsPage } from "./page.ts";
+import { schemaText } from "./schema-text.ts";
 
-const known: Caller = { signedIn: undefined, scopes: ["chat"] };
-const nobody: Caller = { signedIn: undefined, scopes: [] };
-const ada = OwnerId.parse("ada");
-const service = {
-  ...{ issuer: "http://127.0.0.1:9", clientId: "c", clientSecret: undefined, name: "S", addsUsers: false, scopes: [] },
-};
+// The script of the docs page in a browser that is played: as much of one as the script asks for.
 
-type Given = {
-  readonly caller?: Caller;
-  readonly prefix?: string;
-  readonly hasApp?: boolean;
-  readonly hasUsers?: boolean;
-  readonly hasService?: boolean;
-};
+type Sent = { readonly url: string; readonly method?: string; readonly headers?: object; readonly body?: string };
 
-/** What is told of a server to whoever asks so. */
-async function docs(
-  t: TestContext,
-  { caller = known, prefix = "", hasApp = false, hasUsers = false, hasService = false }: Given = {},
-) {
-  const app = new Hono<Env>();
-  app.use(async (c, next) => {
-    c.set("language", "en");
-    c.set("caller", caller);
-    c.set("arrival", {
-      ...{ address: undefined, isVeiled: false, isFromHere: true, host: "h", scheme: undefined, prefix },
-    });
-    await next();
-  });
-  const { signInLastsMs } = defaultServerSettings;
-  const own = { clock: systemClock, ids: systemIds };
-  const users = openUsers({ ...own, storage: openDatabase(t), signInLastsMs: () => signInLastsMs });
-  if (hasUsers) assert.ok((await users.add({ id: ada })).ok);
-  const signInService = hasService ? openSignInService(service, own) : undefined;
-  bindDocs(
-    app,
-    { version: "1.2.3", users, signInService },
-    { page: async (c) => (hasApp ? c.text("the app") : undefined) },
-  );
-  return async (path: string, accept = "text/html") => app.request(path, { headers: { accept } });
+class Part {
+  readonly heard = new Map<string, (event: object) => void>();
+  readonly dataset: Record<string, string>;
+  readonly inside: Record<string, Part | Part[]>;
+  textContent = "";
+  value = "";
+  name = "";
+  hidden = false;
+  open = false;
+  readonly id: string;
+  readonly tagName: string;
+
+  constructor(of: Partial<Part> = {}) {
+    Object.assign(this, of);
+    this.id = of.id ?? "";
+    this.tagName = of.tagName ?? "";
+    this.dataset = of.dataset ?? {};
+    this.inside = of.inside ?? {};
+  }
+
+  addEventListener(kind: string, listener: (event: object) => void): void {
+    this.heard.set(kind, listener);
+  }
+
+  querySelector(selector: string): Part | undefined {
+    const found = [this.inside[selector.replace(":not([hidden])", "")] ?? []].flat();
+    return selector.includes(":not([hidden])") ? found.find(({ hidden }) => !hidden) : found[0];
+  }
+
+  querySelectorAll(selector: string): Part[] {
+    return [this.inside[selector] ?? []].flat();
+  }
+
+  append(text: string): void {
+    this.textContent += text;
+  }
+
+  /** Somebody does this with it. */
+  does(kind: string, value = this.value): void {
+    this.value = value;
+    this.heard.get(kind)?.({ target: this, preventDefault: () => {} });
+  }
 }
 
-test("whoever is known gets the app at the first address, and a person who is not is led to sign in, below the path of a proxy [C6][B1]", async (t) => {
-  assert.equal(await (await (await docs(t, { hasApp: true }))("/")).text(), "the app");
-  for (const prefix of ["", "/yard"]) {
-    const led = await (await docs(t, { caller: nobody, hasApp: true, prefix }))("/");
-    assert.deepEqual([led.status, led.headers.get("location")], [303, `${prefix}/sign-in`]);
-  }
-  const told = await (await docs(t, { caller: nobody, hasApp: true }))("/", "*/*");
-  assert.equal(told.status, 200, "a program is not led anywhere");
-  const page = await told.text();
-  assert.match(page, /<small>1\.2\.3<\/small>/);
-  assert.doesNotMatch(page, /build-web|the app/);
-  assert.match(
-    await (await (await docs(t))("/")).text(),
-    /build-web\.mjs/,
-    "what is missing is said to whoever may have it",
+type Entry = { readonly path?: string; readonly method?: string; readonly type?: string; readonly body?: string };
+
+function entryOf(id: string, fields: readonly [string, string, string][], of: Entry = {}): Part {
+  const { path = "/a", method = "GET", type = "", body } = of;
+  const [curl, copy, result, summary] = [new Part(), new Part(), new Part(), new Part()];
+  summary.textContent = `${method} ${path} Does Something`;
+  const input = fields.map(([name, place, value]) => new Part({ name, value, dataset: { place } }));
+  const form = new Part({ inside: { ".copy": copy, ".curl": curl } });
+  const textarea = body === undefined ? [] : new Part({ value: body });
+  return new Part({
+    ...{ id, tagName: "DETAILS", dataset: { method, path, type } },
+    inside: { form, summary, textarea, input, ".curl": curl, ".result": result },
+  });
+}
+
+type Played = { readonly sections: Part[][]; readonly hash?: string; readonly answer?: () => Response };
+
+/** Opens the page, and notes what it sends and copies. */
+function opened({ sections, hash = "", answer = () => new Response("ok") }: Played) {
+  const told: (Sent | string)[] = [];
+  const details = sections.flat();
+  const [key, search, none, signOut] = [new Part(), new Part(), new Part(), new Part()];
+  const section = sections.map((own) => new Part({ inside: { details: own } }));
+  const inside = { "#key": key, "#search": search, "#none": none, "#sign-out": signOut, details, section };
+  const body = { dataset: { prefix: "/yard", copy: "Copy", copied: "Copied", sending: "Sending" } };
+  const document = Object.assign(new Part({ inside }), {
+    body,
+    getElementById: (id: string) => details.find((entry) => entry.id === id) ?? null,
+  });
+  runInNewContext(readFileSync(new URL("./page.mjs", import.meta.url), "utf8"), {
+    ...{ document, URLSearchParams, TextDecoderStream, encodeURIComponent, decodeURIComponent },
+    location: { origin: "http://here", hash, reload: () => void told.push("loaded again") },
+    navigator: { clipboard: { writeText: (text: string) => void told.push(text) } },
+    async fetch(url: string, { ...init }: Omit<Sent, "url">) {
+      told.push({ url, ...init });
+      return answer();
+    },
+  });
+  return { told, key, search, none, signOut, sections: section };
+}
+
+const curlOf = (entry: Part) => entry.querySelector(".curl")?.textContent;
+const resultOf = (entry: Part) => entry.querySelector(".result");
+const settled = async () => {
+  for (let turns = 0; turns < 50; turns += 1) await settle();
+};
+
+test("the command beside a form does what the form says, whatever was typed into it [C7]", () => {
+  const fields: [string, string, string][] = [
+    ["id", "path", "a b/c"],
+    ["other", "path", ""],
+    ["q", "query", "x&y"],
+    ["none", "query", ""],
+    ["x-h", "header", "it's"],
+  ];
+  const json = { path: "/a/{id}/{other}", method: "POST", type: "application/json", body: '{"a":"it\'s"}' };
+  const [made, form, file] = [
+    entryOf("a", fields, json),
+    entryOf("b", [], { method: "POST", type: "multipart/form-data" }),
+    entryOf("c", [], { method: "PUT", type: "application/octet-stream" }),
+  ];
+  const got = entryOf("d", []);
+  const { key } = opened({ sections: [[made, form, file, got]] });
+  for (const entry of [made, form, file, got]) entry.does("toggle");
+  assert.equal(
+    curlOf(made),
+    [
+      "curl -X POST 'http://here/yard/a/a%20b/c/{other}?q=x%26y'",
+      ...["-H 'x-h: it'\\''s'", "-H 'content-type: application/json'", "-d '{\"a\":\"it'\\''s\"}'"],
+    ].join(" \\\n  "),
   );
+  assert.equal(curlOf(form), "curl -X POST 'http://here/yard/a' \\\n  -F file=@FILE");
+  assert.equal(curlOf(file), "curl -X PUT 'http://here/yard/a' \\\n  --data-binary @FILE");
+  assert.equal(curlOf(got), "curl 'http://here/yard/a'");
+  got.open = true;
+  key.does("input", "ay_1");
+  assert.equal(curlOf(got), "curl 'http://here/yard/a' \\\n  -H 'authorization: Bearer ay_1'");
+  assert.doesNotMatch(curlOf(form) ?? "", /ay_1/, "what is closed is written when it is opened");
+  form.querySelector("form")?.does("input");
+  assert.match(curlOf(form) ?? "", /ay_1/);
 });
 
-test("the first page offers to sign in where there is a user or a service for that, unless somebody is [C6]", async (t) => {
-  const offers = async (given: Given) => {
-    const page = await (await (await docs(t, given))("/", "*/*")).text();
-    return [page.includes('href="/sign-in"'), page.includes('id="sign-out"')];
+test("what is sent from the page is what the form says, and its answer stands below it, up to a length [C7]", async () => {
+  const [made, got] = [
+    entryOf("a", [], { method: "POST", type: "application/json", body: "{}" }),
+    entryOf("b", [["q", "query", "1"]]),
+  ];
+  let left = false;
+  let answer = () => new Response("told", { status: 201, headers: { "content-type": "text/plain" } });
+  const { told } = opened({ sections: [[made, got]], answer: () => answer() });
+  const send = async (entry: Part) => {
+    entry.querySelector("form")?.does("submit");
+    const before = resultOf(entry)?.textContent;
+    await settled();
+    return [before, resultOf(entry)?.textContent, resultOf(entry)?.hidden];
   };
-  const byCookie: Caller = { signedIn: ada, scopes: ["chat"], by: "cookie" };
-  const byKey: Caller = { ...byCookie, by: "key" };
-  assert.deepEqual(await offers({ caller: nobody }), [false, false]);
-  assert.deepEqual(await offers({ caller: nobody, hasUsers: true }), [true, false]);
-  assert.deepEqual(await offers({ caller: nobody, hasService: true }), [true, false]);
-  assert.deepEqual(await offers({ caller: byCookie, hasUsers: true, hasService: true }), [false, true]);
-  assert.deepEqual(await offers({ caller: byKey, hasUsers: true }), [true, false]);
+  assert.deepEqual(await send(made), ["Sending", "201 text/plain\n\ntold", false]);
+  answer = () => new Response(null, { status: 204 });
+  assert.deepEqual(await send(got), ["Sending", "204 \n\n", false]);
+  assert.equal(
+    JSON.stringify(told),
+    JSON.stringify([
+      { url: "http://here/yard/a", method: "POST", headers: { "content-type": "application/json" }, body: "{}" },
+      { url: "http://here/yard/a?q=1", method: "GET", headers: {} },
+    ]),
+  );
+  const endless = () =>
+    new ReadableStream({
+      pull: (all) => all.enqueue(Buffer.alloc(50_000, "x")),
+      cancel: () => {
+        left = true;
+      },
+    });
+  answer = () => new Response(endless());
+  const [, long] = await send(got);
+  assert.deepEqual([String(long).length > 200_000 && String(long).length <= 250_010, left], [true, true]);
+  answer = () => {
+    throw new TypeError("fetch failed");
+  };
+  assert.deepEqual(await send(got), ["Sending", "TypeError: fetch failed", false]);
 });
 
-test("below the path of a proxy every link, and the document itself, begins with that path [C7][P2]", async (t) => {
-  for (const prefix of ["", "/yard"]) {
-    const ask = await docs(t, { prefix });
-    for (const path of ["/openapi.json", "/api/v1/openapi.json"]) {
-      const { servers } = Object(await (await ask(path)).json());
-      assert.deepEqual(servers, [{ url: prefix || "/" }], path);
-    }
-    const page = await (await ask("/docs")).text();
-    const links = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, link]) => link);
-    assert.deepEqual(links, [`${prefix}/docs/page.css`, `${prefix}/openapi.json`, `${prefix}/docs/page.js`]);
-    assert.ok(page.includes(`<body data-prefix="${prefix}"`));
-    assert.doesNotMatch(page, /\u{f8ff}/u);
-  }
+const words = wordsFor("en").docs;
+const json = (schema: object, example?: object) => ({ "application/json": { schema, ...(example && { example }) } });
+const route = (operationId: string, more: object = {}) => ({
+  ...{ operationId, summary: `Does \`${operationId}\` <now>`, tags: ["own"], "x-scope": "chat" },
+  ...{ responses: { 200: { description: "ok", content: json({ type: "string" }) }, 404: { description: "gone" } } },
+  ...more,
 });
+const page = (paths: object) =>
+  docsPage(
+    {
+      ...{ info: { version: "1.2.3" }, tags: [{ name: "own" }, { name: "other" }], paths },
+      components: {
+        schemas: {},
+        parameters: { Lang: { name: "accept-language", in: "header", required: false, schema: { type: "string" } } },
+      },
+    },
+    { prefix: "/yard", words },
+  );
 
-test("a page is in the language of its address where that is one of ours, else in the reader's, and runs nothing but our script [C7][Q1]", async (t) => {
-  const ask = await docs(t);
-  for (const path of ["/docs", "/"]) {
-    const languages = await Promise.all(
-      ["", "?lang=zh", "?lang=en", "?lang=fr"].map(async (query) => {
-        const { headers } = await ask(path + query);
-        return headers.get("content-language");
+test("an entry of the docs page shows what is sent, what comes back and what may go wrong, and text stays text [C7][Q1]", () => {
+  const shown = page({
+    "/a/{id}": {
+      post: route("makeA", {
+        parameters: [
+          { name: "id", in: "path", required: true, schema: { type: "string" }, example: '7"' },
+          { name: "q", in: "query", required: false, schema: { type: "number" }, example: "9" },
+          { $ref: "#/components/parameters/Lang" },
+          { $ref: "#/components/parameters/Unknown" },
+        ],
+        requestBody: { content: json({ type: "boolean" }, { a: "</textarea>" }) },
       }),
-    );
-    assert.deepEqual(languages, ["en", "zh", "en", "en"], path);
-    const { headers } = await ask(path);
-    const told = ["content-type", "vary", "x-content-type-options", "referrer-policy"].map((name) => headers.get(name));
-    assert.deepEqual(told, ["text/html; charset=utf-8", "accept-language", "nosniff", "no-referrer"]);
-    assert.deepEqual(headers.get("content-security-policy")?.split("; "), [
-      ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src data:"],
-      ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-    ]);
-  }
-  for (const path of ["/docs/page.js", "/docs/page.css"]) {
-    const { status, headers } = await ask(path);
-    assert.deepEqual([status, headers.get("x-content-type-options")], [200, "nosniff"], path);
-  }
+      delete: route("dropA", { responses: { 204: { description: "done" }, 500: { description: "broken" } } }),
+    },
+    "/b": { get: route("sameAsA", { "x-same-as": "makeA" }), put: route("putB", { tags: ["other"] }) },
+  });
+  assert.deepEqual(
+    [...shown.matchAll(/<details id="(\w+)" data-method="(\w+)" data-path="([^"]+)"/g)].map(([, ...told]) => told),
+    [
+      ["makeA", "POST", "/a/{id}"],
+      ["dropA", "DELETE", "/a/{id}"],
+      ["putB", "PUT", "/b"],
+    ],
+  );
+  assert.match(shown, /<span>Does <code>makeA<\/code> &#60;now&#62;<\/span>/);
+  assert.deepEqual(
+    [...shown.matchAll(/<input name="([^"]+)" data-place="(\w+)" aria-label="[^"]+"( value="[^"]*")?>/g)].map(
+      ([, ...told]) => told,
+    ),
+    [
+      ["id", "path", ' value="7&#34;"'],
+      ["q", "query", undefined],
+      ["accept-language", "header", undefined],
+    ],
+  );
+  assert.match(shown, /<td>path, required<\/td><td><code>string<\/code>/);
+  assert.match(
+    shown,
+    /<textarea name="body" rows="4" spellcheck="false">\{\n {2}&#34;a&#34;: &#34;&#60;\/textarea&#62;/,
+  );
+  assert.match(shown, /<pre>boolean<\/pre>.*<p><b>200<\/b> <small>application\/json<\/small><\/p><pre>string<\/pre>/s);
+  assert.match(shown, /<li><b>404<\/b> <code>gone<\/code><\/li>/);
+  assert.match(shown, /<p><b>204<\/b><\/p>.*<li><b>500<\/b> <code>broken<\/code><\/li>/s);
+  assert.match(shown, /<small>1\.2\.3<\/small>/);
+  assert.ok(shown.includes('<script type="module" src="/yard/docs/page.js">'));
+});
+
+test("a schema is written down as a programmer would [C7]", () => {
+  const schemas = { Place: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } };
+  const text = (schema: unknown) => schemaText(schema, schemas);
+  assert.equal(
+    text({
+      type: "object",
+      properties: {
+        id: { type: "string" },
+        at: { $ref: "#/components/schemas/Place" },
+        tags: { type: "array", items: { enum: ["a", 1, null] } },
+        any: { type: "array" },
+      },
+      required: ["id", "at"],
+    }),
+    '{\n  id: string\n  at: {\n      city: string\n    }\n  tags?: ["a" | 1 | null]\n  any?: […]\n}',
+  );
+  const shown = [
+    { const: "x" },
+    { const: null },
+    { type: ["string", "null"] },
+    { anyOf: [{ type: "string" }, { type: "number" }] },
+    { oneOf: [{ type: "boolean" }, { const: 1 }] },
+    { allOf: [{ type: "string" }, { type: "number" }] },
+    { type: "object" },
+    { type: "object", properties: {} },
+    { type: "object", additionalProperties: { type: "number" } },
+    {},
+    7,
+    { $ref: "#/components/schemas/None" },
+  ].map(text);
+  assert.deepEqual(shown, [
+    ...['"x"', "null", "string | null", "string | number", "boolean | 1", "string & number"],
+    ...["{ … }", "{ … }", "{ [name]: number }", "any", "…", "…"],
+  ]);
+});
+
+test("what is long or deep is cut, so that a page stays readable [C7]", () => {
+  const variants = (count: number) => ({ anyOf: Array.from({ length: count }, (_, at) => ({ const: at })) });
+  const numbers = [...Array(12).keys()].join(" | ");
+  assert.equal(schemaText(variants(12), {}), numbers);
+  assert.equal(schemaText(variants(13), {}), `${numbers} | …`);
+  const deep = (levels: number): object =>
+    levels === 0 ? { type: "string" } : { type: "array", items: deep(levels - 1) };
+  assert.equal(schemaText(deep(6), {}), "[[[[[[string]]]]]]");
+  assert.equal(schemaText(deep(7), {}), "[[[[[[[…]]]]]]]");
+  assert.equal(schemaText({ $ref: "#/A" }, { A: { $ref: "#/A" } }), "…");
 });

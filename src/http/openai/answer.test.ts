@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { derivedHex } from "../../base/ids.ts";
+import type { EventOf } from "../../protocol/events.ts";
 import { makeFailure } from "../../protocol/failure.ts";
 import type { Finish } from "../../protocol/message.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
 import { failureOf, finishOf, opened, retryHeader } from "./answer.ts";
 import { completionChunks, completionHead, openCompletion } from "./completion.ts";
+import { openItems } from "./items.ts";
+import { conversationNoted, waitingNote } from "./note.ts";
 import type { End, Piece } from "./pieces.ts";
 import { openResponse } from "./response.ts";
+import { dataStream } from "./sse.ts";
 
 // How a turn ended, in the words of each of OpenAI's protocols.
 
@@ -181,4 +186,150 @@ test("words come as chunks as they are written, thoughts apart, and the words of
     long.map(({ content }) => content.length),
     [8_000, 1],
   );
+});
+
+const items = () => openItems("resp_1", (type, fields) => ({ type, ...fields }));
+const idOf = (prefix: string, at: number) => `${prefix}_${derivedHex(32, "resp_1", String(at))}`;
+
+test("thoughts, words and a call are told as they are written, each in its place and whole at its end [C5]", () => {
+  const all = items();
+  const [rs, msg, fc] = [idOf("rs", 0), idOf("msg", 1), idOf("fc", 2)];
+  const [thinking, said] = [
+    { item_id: rs, output_index: 0, content_index: 0 },
+    { item_id: msg, output_index: 1, content_index: 0 },
+  ];
+  const thought = (text: string) => ({ type: "reasoning_text", text });
+  const words = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
+  const reasoning = { type: "reasoning", id: rs, summary: [] };
+  assert.deepEqual(all.addWords({ piece: "reasoning", part: 1, text: "hm" }), [
+    { type: "response.output_item.added", output_index: 0, item: { ...reasoning, status: "in_progress", content: [] } },
+    { type: "response.content_part.added", ...thinking, part: thought("") },
+    { type: "response.reasoning_text.delta", ...thinking, delta: "hm" },
+  ]);
+  const thoughtWhole = { ...reasoning, status: "completed", content: [thought("hm")] };
+  const message = { type: "message", id: msg, role: "assistant" };
+  // The same part of another kind is another item.
+  assert.deepEqual(all.addWords({ piece: "text", part: 1, text: "It " }), [
+    { type: "response.reasoning_text.done", ...thinking, text: "hm" },
+    { type: "response.content_part.done", ...thinking, part: thought("hm") },
+    { type: "response.output_item.done", output_index: 0, item: thoughtWhole },
+    { type: "response.output_item.added", output_index: 1, item: { ...message, status: "in_progress", content: [] } },
+    { type: "response.content_part.added", ...said, part: words("") },
+    { type: "response.output_text.delta", ...said, delta: "It ", logprobs: [] },
+  ]);
+  assert.deepEqual(all.addWords({ piece: "text", part: 1, text: "is." }), [
+    { type: "response.output_text.delta", ...said, delta: "is.", logprobs: [] },
+  ]);
+  assert.deepEqual(all.all(), [thoughtWhole, { ...message, status: "in_progress", content: [words("It is.")] }]);
+  const whole = { ...message, status: "incomplete", content: [words("It is.")] };
+  assert.deepEqual(all.close("incomplete"), [
+    { type: "response.output_text.done", ...said, text: "It is.", logprobs: [] },
+    { type: "response.content_part.done", ...said, part: words("It is.") },
+    { type: "response.output_item.done", output_index: 1, item: whole },
+  ]);
+  assert.deepEqual(all.close("completed"), [], "it is closed once");
+  const call = { type: "function_call", id: fc, call_id: "call_1", name: "look" };
+  const called = { ...call, arguments: '{"n":1}', status: "completed" };
+  const about = { item_id: fc, output_index: 2 };
+  assert.deepEqual(all.addCall({ id: "call_1", name: "look", args: '{"n":1}' }), [
+    { type: "response.output_item.added", output_index: 2, item: { ...call, arguments: "", status: "in_progress" } },
+    { type: "response.function_call_arguments.delta", ...about, delta: '{"n":1}' },
+    { type: "response.function_call_arguments.done", ...about, name: "look", arguments: '{"n":1}' },
+    { type: "response.output_item.done", output_index: 2, item: called },
+  ]);
+  assert.deepEqual(all.all(), [thoughtWhole, whole, called]);
+});
+
+test("the words of the next step are an item of their own, and a long piece comes in several [C5]", () => {
+  const all = items();
+  all.addWords({ piece: "text", part: 1, text: "one" });
+  const next = all.addWords({ piece: "text", part: 2, text: `${"x".repeat(8_000)}y` });
+  assert.deepEqual(
+    next.flatMap((event) => ("delta" in event ? [event.delta] : [])),
+    ["x".repeat(8_000), "y"],
+  );
+  assert.deepEqual(
+    all.all().map((item) => "status" in item && item.status),
+    ["completed", "in_progress"],
+  );
+});
+
+test("a response that is broken off fails with what it has so far, which is not whole [C5]", () => {
+  const response = openResponse({
+    ...{ id: "resp_1", conversation: "c", model: "general", callerPart: {}, previous: null, metadata: {} },
+    ...{ toolChoice: "auto", store: true, errorFor: ({ code }) => ({ code, message: "" }) },
+  });
+  response.take({ piece: "begin", at: 1_000 });
+  response.take({ piece: "text", part: 1, text: "half" });
+  const events = response.brokenOff(makeFailure("server_closing", {}));
+  const { type, sequence_number, response: told } = Object(events.at(-1));
+  assert.deepEqual(
+    [type, sequence_number, told.status, told.error, told.output.map(({ status }: { status: string }) => status)],
+    ["response.failed", 8, "failed", { code: "server_closing", message: "" }, ["incomplete"]],
+  );
+});
+
+const end: Piece = {
+  ...{ piece: "end", state: "done", finish: "stop", usage: { input: 1, output: 1 }, at: 1, open: [] },
+  ...{ failure: undefined, retryAfterMs: undefined },
+};
+
+/** A stream of these batches; `rests` says whether what makes it was ended. */
+function streamOf(batches: readonly Piece[][], { isEndless = false } = {}) {
+  const closing = new AbortController();
+  const thrown: unknown[] = [];
+  const seen = { isEnded: false, hasLeft: false };
+  async function* made(): AsyncGenerator<Piece[], void, undefined> {
+    try {
+      yield* batches;
+      if (isEndless) await new Promise(() => {});
+    } finally {
+      seen.isEnded = true;
+    }
+  }
+  const stream = dataStream({
+    ...{ pieces: made(), first: [{ piece: "begin", at: 1 }], signal: closing.signal },
+    write: (piece) => [{ piece: piece.piece }, { type: `told.${piece.piece}` }],
+    lastWords: () => [{ last: "words" }],
+    leave: () => {
+      seen.hasLeft = true;
+    },
+    onThrown: (error) => thrown.push(error),
+  });
+  return { stream, closing, seen, thrown };
+}
+
+const told = (name: string) => `data: {"piece":"${name}"}\n\nevent: told.${name}\ndata: {"type":"told.${name}"}\n\n`;
+
+test("an answer that breaks off ends with the reason, and then with the end that clients wait for [C5]", async () => {
+  const { stream } = streamOf([[{ piece: "text", part: 1, text: "x" }]]);
+  assert.equal(
+    await new Response(stream).text(),
+    `${told("begin")}${told("text")}data: {"last":"words"}\n\ndata: [DONE]\n\n`,
+  );
+});
+
+test("a server that closes while a reader is slow says so to that reader, and makes nothing more [C5]", async () => {
+  const { stream, closing, seen } = streamOf([[{ piece: "text", part: 1, text: "x" }], [end]]);
+  const reader = stream.getReader();
+  const next = async () => new TextDecoder().decode((await reader.read()).value);
+  assert.deepEqual([await next(), await next()], [told("begin"), told("text")]);
+  closing.abort();
+  assert.equal(await next(), 'data: {"last":"words"}\n\ndata: [DONE]\n\n');
+  assert.deepEqual([(await reader.read()).done, seen.isEnded], [true, true]);
+});
+
+const askedOfNote = (id: string, more: Partial<EventOf<"decision.asked">>): EventOf<"decision.asked"> => ({
+  ...{ type: "decision.asked", seq: 1, at: 1, turn: 1, id, call: "c1", kind: "approval", tool: "pay", ...more },
+});
+
+test("a note that is sent back names its conversation, if one thing was said since [C5]", () => {
+  const answer = { role: "assistant", text: `I pay.\n\n${waitingNote("c-1", [askedOfNote("d1", {})], "zh")}` } as const;
+  const user = { role: "user", text: "and now?" } as const;
+  assert.equal(conversationNoted([user, answer, user]), "c-1");
+  assert.equal(conversationNoted([answer]), undefined);
+  assert.equal(conversationNoted([answer, user, user]), undefined, "the last answer is another one");
+  assert.equal(conversationNoted([answer, { role: "assistant", text: "done" }]), undefined);
+  assert.equal(conversationNoted([{ role: "user", text: answer.text }, user]), undefined, "a user wrote it");
+  assert.equal(conversationNoted([{ ...answer, text: `${answer.text}\nmore` }, user]), undefined);
 });

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { LogEvent } from "../../protocol/events.ts";
+import type { LogEvent, NewEvent } from "../../protocol/events.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
 import type { TurnFrame } from "../chat/follow-message.ts";
 import { openPieces, type Piece } from "./pieces.ts";
+import { openTrack } from "./track.ts";
+import { endOfTurn, eventsAfter, newestTurn, saidSoFar } from "./turns.ts";
 
 const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
 /** One step: what failed attempts said, then what the model said in the end, each cut into deltas somewhere. */
@@ -93,3 +96,254 @@ function deltas(step: number, attempt: number, said: string, length: number): Tu
     });
   return frames;
 }
+
+// How an answer begins and ends, and what it cost.
+
+type Told = readonly [type: LogEvent["type"], of?: object];
+
+/** Of an event only what an answer has of it; each a second after the one before. */
+function logged(...told: readonly Told[]): TurnFrame[] {
+  return told.map(([type, of], index) => {
+    const event = { type, seq: index + 1, at: (index + 1) * 1_000, turn: 1, step: 1, ...of } as LogEvent;
+    return { frame: "event", event };
+  });
+}
+
+const asked = (id: string, kind: "function" | "approval") => ({ id, call: "c1", kind, tool: "look" });
+const noted = (open: readonly { readonly id: string }[]) => `waits: ${open.map(({ id }) => id)}`;
+
+test("an answer costs all that its turn did, compaction too, and ends with why and when to come again [C5]", () => {
+  const failure = { code: "model_network", params: {} };
+  const frames = logged(
+    ["message.user", { id: "m" }],
+    ["step.started", { attempt: 1 }],
+    [
+      "message.assistant",
+      { text: "one", finish: "tool_calls", usage: { input: 10, output: 2, cachedInput: 4, reasoning: 1 } },
+    ],
+    ["compacted", { usage: { input: 100, output: 20 } }],
+    ["compacted"],
+    ["step.started", { step: 2, attempt: 1 }],
+    ["step.failed", { step: 2, retryAfterMs: 7_000 }],
+    [
+      "message.assistant",
+      { step: 2, text: "two", finish: "length", usage: { input: 1, output: 1, cachedInput: 2, reasoning: 3 } },
+    ],
+    ["turn.finished", { outcome: "failed", failure }],
+  );
+  const fold = openPieces(undefined, noted);
+  const rest: TurnFrame = { frame: "rest", state: "failed" };
+  assert.deepEqual([...frames, rest].flatMap(fold.take), [
+    { piece: "begin", at: 1_000 },
+    { piece: "text", part: 1, text: "one" },
+    { piece: "text", part: 2, text: "two" },
+    {
+      ...{ piece: "end", state: "failed", at: 9_000, open: [], finish: "length", failure, retryAfterMs: 7_000 },
+      usage: { input: 111, output: 23, cachedInput: 6, reasoning: 4 },
+    },
+  ]);
+});
+
+test("what waits for a person is told behind the words, and what waits for the caller alone is not [C5][H2]", () => {
+  const texts = (state: "waiting" | "cancelled", ...told: readonly Told[]) => {
+    const fold = openPieces(undefined, noted);
+    const frames = logged(
+      ["message.user", { id: "m" }],
+      ["message.assistant", { text: "I look.", usage: {} }],
+      ...told,
+    );
+    const pieces = [...frames, { frame: "rest", state } as const].flatMap(fold.take);
+    return pieces.flatMap((piece) => ("text" in piece ? [[piece.part, piece.text]] : []));
+  };
+  const both = [
+    ["decision.asked", asked("f", "function")],
+    ["decision.asked", asked("d", "approval")],
+  ] as const;
+  assert.deepEqual(texts("waiting", ...both), [
+    [1, "I look."],
+    [2, "waits: d"],
+  ]);
+  assert.deepEqual(texts("waiting", both[0]), [[1, "I look."]]);
+  assert.deepEqual(texts("cancelled", ...both), [[1, "I look."]], "nobody is asked any more");
+});
+
+test("an answer that begins behind a place in the log has what comes after it, and one behind a question only that [C5][H2]", () => {
+  const frames = logged(
+    ["message.user", { id: "m" }],
+    ["message.assistant", { text: "before", usage: {} }],
+    ["message.assistant", { step: 2, text: "after", usage: {} }],
+  );
+  const fold = openPieces(2, noted);
+  const told = [...frames, { frame: "rest", state: "done" } as const].flatMap(fold.take);
+  assert.deepEqual(
+    told.map((piece) => ("text" in piece ? piece.text : [piece.piece, "at" in piece && piece.at])),
+    [["begin", 3_000], "after", ["end", 3_000]],
+  );
+  const behind = { type: "decision.asked", seq: 1, at: 1, turn: 1, ...asked("d", "approval") } as const;
+  const waiting = openPieces(9, noted);
+  const pieces = waiting.take({ frame: "rest", state: "waiting", behind });
+  assert.deepEqual(
+    pieces.map((piece) => ("text" in piece ? piece.text : piece.piece)),
+    ["begin", "waits: d", "end"],
+  );
+});
+
+/** Words of one kind, and how what is new of them is told. */
+function track(parts = { count: 0 }) {
+  const { add } = openTrack(parts);
+  let at = { step: 1, attempt: 1 };
+  return {
+    at: (step: number, attempt: number) => {
+      at = { step, attempt };
+    },
+    says: (text: string, offset = 0) => told(add({ ...at, offset }, text)),
+    whole: (text: string) => told(add({ ...at, offset: 0, isWhole: true }, text)),
+  };
+}
+
+function told(said: { readonly part: number; readonly text: string } | undefined): string | undefined {
+  return said && `${said.part} ${said.text}`;
+}
+
+test("of what a step says each word is told once, what was missed comes with the whole of it, and the next step begins anew [C5]", () => {
+  const { says, whole, at } = track();
+  assert.deepEqual([says("ab"), says("bc", 1), says("bc", 1)], ["1 ab", "1 c", undefined]);
+  assert.equal(says("x", 5), undefined, "behind words that nobody has");
+  assert.deepEqual([whole("abcdefx"), whole("abcdefx")], ["1 defx", undefined]);
+  at(2, 1);
+  assert.deepEqual([says("abc"), says("d", 3)], ["2 abc", "2 d"]);
+});
+
+test("a second try says what goes beyond the first where it begins alike, and is a new part where it does not [C5][R1]", () => {
+  const alike = track();
+  assert.equal(alike.says("hello wor"), "1 hello wor");
+  alike.at(1, 2);
+  assert.deepEqual([alike.says("hel"), alike.says("lo world", 3), alike.says("!", 11)], [undefined, "1 ld", "1 !"]);
+  const shorter = track();
+  shorter.says("hello world");
+  shorter.at(1, 2);
+  assert.equal(shorter.says("hel"), undefined);
+  shorter.at(1, 3);
+  assert.equal(shorter.says("hello world!"), "1 !", "a third try goes beyond the longest");
+  const other = track();
+  other.says("hello wor");
+  other.at(1, 2);
+  assert.deepEqual([other.says("hel"), other.says("p", 3), other.says(" me", 4)], [undefined, "2 help", "2  me"]);
+  other.at(1, 3);
+  assert.equal(other.says("help me out"), "2  out");
+});
+
+test("a whole answer that is another one than was told is a new part, also beside words of another kind [C5]", () => {
+  const parts = { count: 0 };
+  const [text, thoughts] = [track(parts), track(parts)];
+  assert.deepEqual([thoughts.says("hm"), text.says("abc"), thoughts.says("!", 2)], ["1 hm", "2 abc", "1 !"]);
+  assert.deepEqual([text.whole("xyz"), text.whole("xyz")], ["3 xyz", undefined]);
+  assert.deepEqual([text.whole(""), text.whole("new")], [undefined, "3 new"]);
+});
+
+// Turns that are longer than what is read of a log at once.
+
+const row = { number: 1 } as ConversationRow;
+const usage = { input: 1, output: 1 };
+const said = (id: string, more: object = {}): NewEvent => ({
+  ...{ type: "message.user", id, text: id, mode: "queue", ...more },
+});
+const startedOfTurns = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
+const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
+const made = (id: string): NewEvent => ({
+  ...{ type: "decision.made", id, verdict: "answer", by: "me", argumentsHash: "", previous: "" },
+});
+const answeredOfTurns = (text: string, more: object = {}): NewEvent => ({
+  ...{ type: "message.assistant", turn: 1, step: 1, text, finish: "stop", usage, durationMs: 1, ...more },
+});
+const many = (count: number): NewEvent[] =>
+  Array.from({ length: count }, (_, at) => ({ type: "conversation.renamed", title: `${at}` }));
+
+function logOf(...written: readonly NewEvent[]) {
+  const events = written.map((event, index): LogEvent => ({ ...event, seq: index + 1, at: index }));
+  return {
+    headOf: async () => events.length,
+    effective: async () => events,
+    read: async (_: number, { after, limit, upTo }: { after: number; limit: number; upTo: number }) =>
+      events.slice(after, Math.min(upTo, after + limit)),
+  };
+}
+
+test("the newest turn is found however long it is, with what was decided in it and nothing of the one before [C5]", async () => {
+  const helper: NewEvent[] = [
+    { type: "turn.started", agent: "h1", turn: 1, message: "h1-brief", epoch: 1 },
+    { type: "turn.finished", agent: "h1", turn: 2, outcome: "done" },
+  ];
+  const log = logOf(
+    ...[
+      said("a"),
+      startedOfTurns(1, "a"),
+      said("b"),
+      made("d0"),
+      ...many(300),
+      finished(1),
+      startedOfTurns(2, "b"),
+      made("d1"),
+    ],
+    ...[...many(199), ...helper, made("d2"), ...many(199), finished(2)],
+  );
+  assert.deepEqual(await newestTurn(log, row), { message: { id: "b", seq: 3 }, decided: ["d1", "d2"] });
+  assert.equal(await newestTurn(logOf(said("a"), ...many(3)), row), undefined);
+  const queued = logOf(said("a"), said("b"), startedOfTurns(1, "a"), finished(1), startedOfTurns(2, "b"));
+  assert.deepEqual((await newestTurn(queued, row))?.message, { id: "b", seq: 2 }, "it waited for the turn before");
+  const head = await log.headOf();
+  assert.equal(await endOfTurn(log, 1, { id: "a", seq: 1 }), 305);
+  assert.equal(await endOfTurn(log, 1, { id: "b", seq: 3 }), head, "the end of a helper's turn is not its own");
+  const read: number[] = [];
+  for await (const { seq } of eventsAfter(log, 1, 2)) read.push(seq);
+  assert.deepEqual(
+    read,
+    Array.from({ length: head - 2 }, (_, at) => at + 3),
+  );
+});
+
+test("what was said so far has each message where it was taken up, and nothing of what helpers say [C5][A2]", async () => {
+  const image = { mime: "image/png", base64: "AAAA" };
+  const call = { id: "c1", name: "look", arguments: "{}" };
+  const joined: NewEvent = {
+    ...{ type: "step.started", turn: 1, step: 2, attempt: 1, slot: "base", model: "m", reason: "r" },
+    ...{ hash: "", bytes: 0, reused: 0, joined: ["s"] },
+  };
+  const { messages, hasGiven } = await saidSoFar(
+    logOf(
+      ...[said("a", { images: [image], own: 1 }), said("b"), said("s", { mode: "steer" }), startedOfTurns(1, "a")],
+      ...[answeredOfTurns("", { calls: [call] }), answeredOfTurns("of a helper", { agent: "h1" })],
+      { type: "call.finished", agent: "h1", call: "c1", outcome: "ok", text: "of a helper" },
+      { type: "call.finished", call: "c1", outcome: "ok", text: "seen" },
+      ...[joined, answeredOfTurns("done"), finished(1), startedOfTurns(2, "b")],
+    ),
+    row,
+  );
+  assert.deepEqual(messages, [
+    { role: "user", text: "a", own: 1, images: [image] },
+    { role: "assistant", text: "", toolCalls: [call] },
+    { role: "tool", toolCallId: "c1", text: "seen" },
+    { role: "user", text: "s" },
+    { role: "assistant", text: "done" },
+    { role: "user", text: "b" },
+  ]);
+  assert.equal(hasGiven, false);
+  const silent = await saidSoFar(logOf(said("a", { text: "", images: [image] }), startedOfTurns(1, "a")), row);
+  assert.deepEqual(silent.messages, [{ role: "user", text: "", images: [image] }], "an image says something");
+  const instead = [{ role: "user", text: "before" }];
+  const given = await saidSoFar(
+    logOf(
+      said("a"),
+      startedOfTurns(1, "a"),
+      answeredOfTurns("x"),
+      said("b", { instead }),
+      startedOfTurns(2, "b"),
+      answeredOfTurns("y"),
+    ),
+    row,
+  );
+  assert.deepEqual(given, {
+    hasGiven: true,
+    messages: [...instead, { role: "user", text: "b" }, { role: "assistant", text: "y" }],
+  });
+});

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setImmediate as settle } from "node:timers/promises";
 import { callOver } from "../../../test/world/callers.ts";
-import { all, until } from "../../../test/world/events.ts";
-import { type ModelServer, modelServer, says } from "../../../test/world/model-server.ts";
 import { type WritingYard, writingYard } from "../../../test/world/writing-yard.ts";
-import { must } from "../../../test/world/yard.ts";
 import type { NewEvent } from "../../protocol/events.ts";
-import { failure } from "../../protocol/failure.ts";
-import { localOwner } from "../../protocol/ids.ts";
+import { OwnerId } from "../../protocol/ids.ts";
 
 const said = (id: string): NewEvent => ({
   ...{ type: "message.user", id, text: id, mode: "queue", run: `run ${id}`, reply: `to ${id}` },
@@ -17,31 +12,11 @@ const started = (turn: number, message: string): NewEvent => ({ type: "turn.star
 const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
 
 const root = "/api/agent-app/v1/app/app";
-/** What befalls the storage: it is full, for all or for one conversation, and somebody else deletes one first. */
-const met = { isFull: false, stuck: 0, faster: "" };
-let model: ModelServer;
 let yard: WritingYard;
 before(async () => {
-  model = await modelServer(() => says("goes on"));
-  yard = await writingYard({
-    model,
-    wrapStorage: (real) => ({
-      ...real,
-      append: async (batch) =>
-        met.isFull || batch.number === met.stuck ? failure("storage_full", {}) : real.append(batch),
-      async searchConversations(...wanted) {
-        const found = await real.searchConversations(...wanted);
-        const first = found.items.find(({ id }) => id === met.faster);
-        if (first !== undefined) await must(yard.engine.remove(first));
-        return found;
-      },
-    }),
-  });
+  yard = await writingYard();
 });
-after(async () => {
-  await yard[Symbol.asyncDispose]();
-  await model.close();
-});
+after(() => yard[Symbol.asyncDispose]());
 
 /** Reads on in a conversation: the first frame, or why there is none. */
 async function resume(id: string, body: object = {}, lastEventId?: string) {
@@ -73,61 +48,31 @@ test("who reads on goes on behind the last frame they have, as they or their bro
   assert.deepEqual([await next({ last_seq_id: 0 }), await next({}, "7-1"), await next({}, "9".repeat(16))], [1, 0, 0]);
 });
 
-test("an answer that is being written is read on and set going again, one that is over or waits is only read [C4][L2]", async () => {
-  const row = await yard.start("going");
-  const read = async (run?: string) => {
-    const { code, run: found } = await resume("going", run === undefined ? {} : { agent_run_id: run });
-    for (let turns = 0; turns < 20; turns += 1) await settle();
-    return [code || found, model.asked.length];
-  };
-  assert.deepEqual(await read(), ["AgentAPP.Agent.ResumeFailed", 0]);
-  await yard.append(row, said("a"), started(1, "a"), finished(1), said("b"), started(2, "b"), said("d"));
-  assert.deepEqual(await read("run a"), ["a", 0]);
-  assert.deepEqual(await read("run d"), ["d", 0], "one that waits is only read");
-  assert.deepEqual(await read("run x"), ["AgentAPP.Agent.ResumeFailed", 0]);
-  await yard.append(row, { type: "message.withdrawn", id: "d" });
-  const { run } = await resume("going", { agent_run_id: "" });
-  assert.equal(run, "b", "an empty name is none: the one that runs");
-  const ends = async () => all(await yard.events("going"), "turn.finished").length;
-  await until("it went on", async () => (await ends()) === 2);
-  assert.deepEqual(await read(), ["b", 1], "the newest that counts");
-  assert.equal(await ends(), 2);
-});
+const ann = OwnerId.parse("ann");
 
-test("the turn that is named is stopped, one that is over is left, with what runs by now; no room for it is told [C4][L6]", async () => {
-  const row = await yard.start("stops");
-  await yard.append(row, said("a"), started(1, "a"), finished(1), said("b"), started(2, "b"), said("d"));
-  const terminate = async (body: object) => {
-    const before = (await yard.events("stops")).length;
-    const { status } = await callOver(yard.app, `POST ${root}/chat/termination`, {
-      body: { conversation_id: "stops", ...body },
-    });
-    const events = (await yard.events("stops")).slice(before);
-    return [
-      status,
-      ...all(events, "cancel.asked").map(({ turn }) => turn),
-      ...all(events, "message.withdrawn").map(({ id }) => id),
-    ];
+test("how a conversation stands is told by its newest answer, in the words that clients of the chat service know [C4]", async () => {
+  let count = 0;
+  const begun = started(1, "m");
+  const standing = async (...events: NewEvent[]) => {
+    count += 1;
+    const row = await yard.start(`stands-${count}`, ann);
+    if (events.length > 0) await yard.append(row, ...events);
+    const sent = { "x-account-id": "ann" };
+    const { text } = await callOver(yard.app, `GET ${root}/conversation/${row.id}`, sent);
+    const body = JSON.parse(text);
+    assert.deepEqual(body.Messages, body.messages);
+    return [body.status, body.run_state, body.message_index];
   };
-  for (const run of ["run a", "run x"]) assert.deepEqual(await terminate({ agent_run_id: run }), [204]);
-  assert.deepEqual(await terminate({ agent_run_id: "run d" }), [204, "d"]);
-  met.isFull = true;
-  assert.deepEqual(await terminate({ agent_run_id: "run b" }), [507]);
-  met.isFull = false;
-  assert.deepEqual(await terminate({ interrupted_assistant_message_id: "to b" }), [204, 2]);
-});
-
-test("all conversations of an app are deleted, and those that somebody else deleted first are no hindrance [C4]", async () => {
-  const make = (id: string) => must(yard.engine.create(localOwner, { id, agent: { appKey: "app" } }));
-  const [, middle] = [await make("c0"), await make("c1"), await make("c2")];
-  const deleteAll = async () => {
-    const { status } = await callOver(yard.app, `DELETE ${root}/conversation`);
-    const { text } = await callOver(yard.app, `GET ${root}/conversation`);
-    return [status, JSON.parse(text).total];
-  };
-  met.stuck = middle.number;
-  assert.deepEqual(await deleteAll(), [507, 2], "the newest one had gone by then");
-  met.stuck = 0;
-  met.faster = "c1";
-  assert.deepEqual(await deleteAll(), [204, 0]);
+  assert.deepEqual(await standing(), ["", "", 0]);
+  assert.deepEqual(await standing(said("m")), ["processing", "queued", 2]);
+  assert.deepEqual(await standing(said("m"), begun), ["processing", "running", 2]);
+  const outcomes = {
+    ...{ done: "completed", limit: "completed", failed: "failed", crashed: "failed", cancelled: "cancelled" },
+  } as const;
+  for (const outcome of Object.keys(outcomes) as (keyof typeof outcomes)[])
+    assert.deepEqual(
+      await standing(said("m"), begun, { type: "turn.finished", turn: 1, outcome }),
+      [outcomes[outcome], "", 2],
+      outcome,
+    );
 });

@@ -2,13 +2,54 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { callOver } from "../../../test/world/callers.ts";
 import { until } from "../../../test/world/events.ts";
+import { type Play, playedProvider, sandboxOver } from "../../../test/world/played-provider.ts";
+import { startYard, type TestYardOptions } from "../../../test/world/yard.ts";
+import { systemClock } from "../../base/clock.ts";
 import { failure } from "../../protocol/failure.ts";
+import type { Execution } from "../../sandbox/provider.ts";
 import { executionLimits } from "../../sandbox/sandbox.ts";
-import { playedPrograms } from "./programs.testing.ts";
+
+type Timer = { readonly ms: number; readonly fire: () => void; isOpen: boolean };
+
+/**
+ * A server whose programs are played, and Ann, who calls. `ran`: the programs, as they came to their guest. `timers`: what
+ * waits for the clock, which the test may let pass at once.
+ */
+async function playedPrograms({ play, ...options }: TestYardOptions & { readonly play?: Play } = {}) {
+  const ran: Execution[] = [];
+  const timers: Timer[] = [];
+  const provider = playedProvider((execution) => {
+    ran.push(execution);
+    return play?.(execution) ?? { code: 0 };
+  });
+  const clock = {
+    ...systemClock,
+    after(ms: number, action: () => void) {
+      const timer: Timer = { ms, fire: action, isOpen: true };
+      timers.push(timer);
+      const cancel = systemClock.after(ms, action);
+      return () => {
+        timer.isOpen = false;
+        cancel();
+      };
+    },
+  };
+  const yard = await startYard({ ...sandboxOver(provider), clock, ...options });
+  return {
+    ...{ yard, provider, ran, timers },
+    async call(way: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+      const sent = body === undefined ? {} : { body };
+      const answer = await callOver(yard.app, way, { "x-account-id": "ann", ...headers, ...sent });
+      return { ...answer, body: answer.text === "" ? {} : JSON.parse(answer.text) };
+    },
+    [Symbol.asyncDispose]: yard[Symbol.asyncDispose],
+  };
+}
 
 /** What befalls the storage, and how many events it was given at once. */
-const met = { isFull: false, isLost: false, noted: [] as number[] };
+const met = { isFull: false, noted: [] as number[] };
 const ends: (() => void)[] = [];
 let looks = 0;
 let door: Awaited<ReturnType<typeof playedPrograms>>;
@@ -27,8 +68,6 @@ before(async () => {
         if (changes > 0) met.noted.push(changes);
         return changes > 0 && met.isFull ? Promise.resolve(failure("storage_full", {})) : real.append(batch);
       },
-      // The process ends before it can note what it has answered.
-      endOnce: async (...given) => (met.isLost ? failure("storage_busy", {}) : real.endOnce(...given)),
     }),
     async play({ id, code }) {
       const [what, count = 0] = code.split(" ");
@@ -115,35 +154,6 @@ test("all that a program did to files is noted, so much at a time; where that fa
   assert.match(lines[0]?.message ?? "", /changes of files by an execution were not noted: storage_full/);
 });
 
-test("a program is begun once under its key, and again where there was no room for it before [C6][X2]", async () => {
-  const begin = async (key: string, isLost: boolean) => {
-    met.isLost = isLost;
-    const { status, body } = await run({ code: "stay", language: "shell" }, { "idempotency-key": key });
-    met.isLost = false;
-    assert.equal(status, 201);
-    return body.execution_id;
-  };
-  door.ran.length = 0;
-  const first = await begin("one", true);
-  assert.match(first, /^[0-9a-f]{32}$/);
-  assert.equal(await begin("one", true), first, "it runs already");
-  const second = await begin("two", false);
-  await until("both run", () => ends.length === 2);
-  const refused = await begin("other", true);
-  await over(refused);
-  assert.deepEqual(door.ran.map(({ id }) => id).toSorted(), [first, second].toSorted());
-  await endAll(first, second);
-  const again = await begin("other", true);
-  assert.notEqual(again, refused);
-  await until("it runs", () => ends.length === 1);
-  await endAll(again);
-});
-
-test("of a list of programs comes at least one, and whether there is more [X2]", async () => {
-  const { body } = await door.call(`GET ${path}/executions?limit=0`);
-  assert.deepEqual([body.items.length, body.limit, body.offset, body.has_more], [1, 1, 0, true]);
-});
-
 test("a place among those who follow is not taken by a reader who has gone before anything was sent [X2][Q2]", async () => {
   const { body } = await run({ code: "stay" });
   await until("it runs", () => ends.length === 1);
@@ -163,4 +173,46 @@ test("a place among those who follow is not taken by a reader who has gone befor
   assert.deepEqual(statuses, [...Array<number>(20).fill(200), 429]);
   gone.abort();
   await endAll(body.execution_id);
+});
+
+/** The sandbox's tool, called so: what it answers, and the program as it came to the guest. */
+async function callTool(body: object, tool = "execute_code") {
+  door.ran.length = 0;
+  door.timers.length = 0;
+  const path = `/api/agent-operator-integration/v1/tool-box/sandbox/proxy/${tool}`;
+  const { status, code, body: told } = await door.call(`POST ${path}`, body);
+  return { status, code: told.details?.code ?? code, told, program: door.ran[0] };
+}
+
+test("what the sandbox's tool is given counts in the body first, then in the path, and whose session it is follows from who calls [T4][S7]", async () => {
+  const given = { query: { code: "q" }, path: { code: "p" }, body: { code: "b", language: "shell" } };
+  const heard = async (body: object) => {
+    const { told, program } = await callTool(body);
+    return [program?.code, program?.language, program?.event, told.body.conversation_id, told.body.session_id];
+  };
+  const [none, session] = [null, "sb-session-ann"];
+  assert.deepEqual(await heard(given), ["b", "bash", undefined, none, session]);
+  assert.deepEqual(await heard({ ...given, body: null }), ["p", "python", "{}", none, session]);
+  assert.deepEqual(await heard({ query: { code: "q", conversation_id: "d" } }), ["q", "python", "{}", "d", session]);
+  assert.equal(door.provider.guests.at(-1)?.wanted.workspace?.inside, "/workspace/d");
+  assert.deepEqual(await heard({ body: { code: "b", event: { a: 1 } } }), ["b", "python", '{"a":1}', none, session]);
+  const { told, program } = await callTool({ body: { code: "b", session_id: "sess-bob" } });
+  assert.deepEqual([told.status_code, told.body, program], [404, null, undefined]);
+});
+
+test("what is no tool of the sandbox or no code is refused, and code for which there is no room is told as its answer [T4][P4]", async () => {
+  const refused = async (...given: Parameters<typeof callTool>) => {
+    const { status, code, program } = await callTool(...given);
+    return [status, code, program];
+  };
+  assert.deepEqual(await refused({ body: { code: "1" } }, "other"), [404, "toolbox_tool_not_found", undefined]);
+  assert.deepEqual(await refused({ body: {} }), [400, "bad_request", undefined]);
+  assert.deepEqual(await refused({ body: { code: "1", timeout: 3_601 } }), [400, "bad_request", undefined]);
+  const shell = await run({ code: "stay", language: "shell" });
+  const staying = [shell, await run({ code: "stay" })].map(({ body }) => body.execution_id);
+  await until("they run", () => ends.length === 2);
+  const { status, told } = await callTool({ body: { code: "1" } });
+  assert.deepEqual([status, told.status_code, told.body], [200, 429, null]);
+  assert.match(told.error, /^As many of your programs are running as may: 2\. /);
+  await endAll(...staying);
 });

@@ -44,16 +44,3 @@ test("however many ask whether the server is ready, the database is tried once a
   leaving.abort();
   assert.deepEqual(await told(), ["passing", "1", 3]);
 });
-
-test("what is measured is told where it is measured, and is no route elsewhere [O1]", async () => {
-  const clock = manualClock();
-  const told = async (metrics: { isOn: boolean; text: () => Promise<string> } | undefined) => {
-    const answer = await observeHandlers(partsWith({ clock, metrics })).metrics(asked("metrics", {}));
-    return answer.ok ? answer.value : answer.failure.code;
-  };
-  const text = async () => "agentyard_up 1";
-  assert.deepEqual(
-    [await told({ isOn: true, text }), await told({ isOn: false, text }), await told(undefined)],
-    ["agentyard_up 1", "route_not_found", "route_not_found"],
-  );
-});

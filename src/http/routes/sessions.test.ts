@@ -123,41 +123,6 @@ test("a session is made with the settings as they are, and its packages come wit
   assert.deepEqual([stays.status, stays.body.dependency_install_status], [201, "failed"]);
 });
 
-test("a list of sessions has those with the state and the template that were asked for, in either way to say it [S1]", async () => {
-  await using door = await served();
-  const { call, list } = door;
-  const { body } = await call(create, { id: "s1", template_id: "python-basic" });
-  const [one, none] = [
-    [["s1"], 1, 50, false],
-    [[], 0, 50, false],
-  ];
-  assert.deepEqual([await list(), await list("status=running"), await list("status=stopped")], [one, one, none]);
-  assert.deepEqual([await list(`template_id=${body.template_id}`), await list("template_id=other")], [one, none]);
-  assert.deepEqual(
-    [await list("limit=1"), await list("offset=1")],
-    [
-      [["s1"], 1, 1, false],
-      [[], 1, 50, false],
-    ],
-  );
-  assert.equal((await call("POST /api/v1/sessions/s1/terminate", {})).status, 200);
-  assert.deepEqual([await list("status=terminated"), await list("status=stopped")], [one, one]);
-  assert.deepEqual([await list("status=running"), await list("status=running&template_id=python-basic")], [none, none]);
-});
-
-test("what ends a session says how it ended, and a session that is not there cannot end [S1]", async () => {
-  await using door = await served();
-  const { call, list } = door;
-  const none = await call("POST /api/v1/sessions/sess-ann/terminate", {});
-  assert.deepEqual([none.status, none.code], [404, "session_not_found"]);
-  await call(create, {});
-  const [[id]] = await list();
-  const ended = await call(`POST /api/v1/sessions/${id}/terminate`, {});
-  assert.deepEqual([ended.status, ended.body.status, (await list())[1]], [200, "stopped", 1]);
-  const gone = await call(`DELETE /api/v1/sessions/${id}`);
-  assert.deepEqual([gone.status, (await list())[1]], [204, 0], "nothing is told of one that was deleted");
-});
-
 test("what is reset is the conversation that is named, by whichever of the ways counts first [S1][X2]", async () => {
   await using door = await served();
   const { call, run, provider } = door;

@@ -1,0 +1,480 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Hono } from "hono";
+import { openDatabase } from "../../test/world/database.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { ConversationId, localOwner, OwnerId } from "../protocol/ids.ts";
+import { Problem } from "../protocol/resources.ts";
+import { isOwnSession } from "../protocol/session-names.ts";
+import type { Users } from "../users/users.ts";
+import { openAdmission } from "./admit.ts";
+import { type Arrival, networkOf, openArrivals } from "./arrival.ts";
+import { callerNamed, callerOf, languageWanted, type Named, type NamedBy } from "./caller.ts";
+import { ownCookie, readCookies, setCookie, signedInCookie, signedOutCookie, waysIn } from "./cookie.ts";
+import { shareWith } from "./cors.ts";
+import type { Door, Env } from "./door.ts";
+import { isNavigation, isOurHost, pageOf, wantsPage } from "./origin.ts";
+import { openRate } from "./rate.ts";
+import { defaultServerSettings, type ServerSettings } from "./settings.ts";
+import { openTries } from "./tries.ts";
+
+const ann = OwnerId.parse("ann");
+
+/** A door with nothing behind it: who comes in is told from where they came and who they are. */
+function openDoor(users: Partial<Users> = { exist: async () => false }) {
+  const place: { settings: ServerSettings } = { settings: defaultServerSettings };
+  const rate = openRate(manualClock());
+  const admit = openAdmission({ users: Object(users), server: () => place.settings, rate });
+  const app = new Hono<Env>();
+  app.all("*", async (c) => {
+    c.set("requestId", "r");
+    c.set("language", "en");
+    c.set("dialect", "own");
+    return (await admit(c)) ?? c.json([c.get("arrival").address, c.get("caller").signedIn ?? null]);
+  });
+  const ask = async (headers: Record<string, string>, door: Door = {}, method = "GET", path = "/api/v1/me") => {
+    const request = new Request(`http://127.0.0.1:7420${path}`, { method, headers });
+    return app.fetch(request, { door: "tcp", address: "127.0.0.1", ...door });
+  };
+  return { place, ask };
+}
+
+async function codeOf(answer: Response | Promise<Response>): Promise<string> {
+  return Problem.parse(await (await answer).json()).code;
+}
+
+test("a name that is not ours is told without its port, and no more than a hundred characters of it [C6][P4]", async () => {
+  const { ask } = openDoor();
+  const told = async (host: string) => Problem.parse(await (await ask({ host })).json()).params;
+  assert.deepEqual(await told("yard.lan:7420"), { host: "yard.lan" });
+  assert.deepEqual(await told(`${"a".repeat(60)}.${"b".repeat(60)}:1`), {
+    host: `${"a".repeat(60)}.${"b".repeat(39)}`,
+  });
+});
+
+const taken = new AbortController().signal;
+const withUsers = (renewed = false): Partial<Users> => ({
+  exist: async () => true,
+  byKey: async (key) => (key === "k" ? { id: ann, scopes: ["chat"], taken } : undefined),
+  byCookie: async (token) => (token === "t" ? { id: ann, scopes: ["chat"], hash: "h", renewed, taken } : undefined),
+});
+
+test("a key is taken in either of its headers, and one that is wrong is not made good by a cookie [C6]", async () => {
+  const { ask } = openDoor(withUsers());
+  const letIn = async (headers: Record<string, string>) => (await ask(headers)).status;
+  for (const authorization of ["Bearer k", "bearer   k ", "BEARER k"])
+    assert.equal(await letIn({ authorization }), 200, authorization);
+  assert.equal(await letIn({ "x-api-key": "k" }), 200);
+  assert.equal(await letIn({ authorization: "Basic k", cookie: "agentyard=t" }), 200, "that is no key of ours");
+  const wrong = [{ authorization: "Bearer x" }, { "x-api-key": "x" }, { authorization: "Bearer x", "x-api-key": "k" }];
+  for (const headers of wrong) assert.equal(await letIn({ ...headers, cookie: "agentyard=t" }), 401);
+  assert.equal(await letIn({ cookie: "agentyard=x; agentyard=t" }), 200, "a neighbour's cookie shuts nobody out");
+  assert.equal(await letIn({ cookie: "agentyard=x" }), 401);
+});
+
+test("where nobody signs in yet, a page of another site gets nowhere but back from a sign-in; where people do, links lead here [C6]", async () => {
+  const foreign = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+  const status = async (path: string, users?: Partial<Users>) =>
+    (await openDoor(users).ask({ ...foreign, ...(users && { cookie: "agentyard=t" }) }, {}, "GET", path)).status;
+  const statuses = {
+    ...{ "/sign-in": 200, "/sign-in/oidc/callback": 200, "/api/v1/mcp/callback": 200 },
+    ...{ "/sign-in-not": 403, "/api/v1/mcp/callbacks": 403, "/": 403 },
+  };
+  for (const [path, expected] of Object.entries(statuses)) assert.equal(await status(path), expected, path);
+  assert.equal(await status("/", withUsers()), 200);
+  const { ask } = openDoor(withUsers());
+  const framed = await ask({ ...foreign, "sec-fetch-mode": "cors", cookie: "agentyard=t" });
+  assert.equal(await codeOf(framed), "page_forged");
+});
+
+/** What is known of a request that came over a connection from there. */
+function arrived(headers: Record<string, string>, address = "10.0.0.1", basePath?: string) {
+  const read = openArrivals(["10.0.0.0/8", "fe80::7"]);
+  return read(new Request("http://inner:7420/x", { headers }), { door: "tcp", address, basePath });
+}
+
+test("of what several proxies say the last word counts, in whatever letters; what is no word of theirs counts as none [C6]", () => {
+  const { address, host, scheme, prefix } = arrived({
+    ...{ "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "http, HTTPS", "x-forwarded-prefix": "/evil, /yard/" },
+    ...{ "x-forwarded-host": "evil.example, yard.example:8443", host: "inner:7420" },
+  });
+  assert.deepEqual([address, host, scheme, prefix], ["192.0.2.1", "yard.example:8443", "https", "/yard"]);
+  const odd = arrived(
+    { "x-forwarded-proto": "ftp", "x-forwarded-host": "", "x-forwarded-prefix": "" },
+    "10.0.0.1",
+    "/b",
+  );
+  assert.deepEqual([odd.host, odd.scheme, odd.prefix], ["inner:7420", undefined, "/b"]);
+  for (const path of ['/a"><script>', "/a b", "/a;x=1", "a", "//evil", "/a//b", "/a?b"])
+    assert.equal(arrived({ "x-forwarded-prefix": path }).prefix, "", path);
+  const longest = `/${"a".repeat(199)}`;
+  const prefixes = [longest, `${longest}a`].map((path) => arrived({ "x-forwarded-prefix": path }).prefix);
+  assert.deepEqual(prefixes, [longest, ""], "a path that a proxy names is short");
+  const untold = arrived({ "x-forwarded-proto": "https", "x-forwarded-prefix": "/yard" }, "192.0.2.9", "/b");
+  assert.deepEqual([untold.scheme, untold.prefix, untold.host], [undefined, "/b", "inner:7420"], "from anybody else");
+});
+
+test("whatever a proxy adds shows that there is one: nobody behind it passes for this machine [C6]", () => {
+  const added = [
+    ...["x-forwarded-for", "x-forwarded", "x-forwarded-port", "forwarded", "via", "x-real-ip"],
+    ...["x-original-forwarded-for", "x-original-host", "true-client-ip", "cf-connecting-ip"],
+  ];
+  const seen = added.filter((name) => {
+    const { isFromHere, isVeiled } = arrived({ [name]: "127.0.0.1" }, "127.0.0.1");
+    return !isFromHere && isVeiled;
+  });
+  assert.deepEqual(seen, added);
+  const { isFromHere, isVeiled } = arrived({ "x-request-id": "r", "x-viaduct": "y" }, "127.0.0.1");
+  assert.deepEqual([isFromHere, isVeiled], [true, false]);
+});
+
+test("a caller is the same one with a zone or in the other spelling, and all addresses of a home are one place [C6]", () => {
+  assert.equal(arrived({ "x-forwarded-for": "192.0.2.7" }, "fe80::7%eth0").address, "192.0.2.7", "a proxy with a zone");
+  assert.equal(arrived({ "x-forwarded-for": "::FFFF:192.0.2.7" }).address, "192.0.2.7");
+  assert.equal(arrived({ "x-forwarded-for": "fe80::9%eth0, 10.1.1.1" }).address, "fe80::9");
+  const places = {
+    "2001:db8::1": "2001:db8:0:0",
+    "2001:db8::ffff:1": "2001:db8:0:0",
+    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2",
+    "2001::1:2:3:4:5:6": "2001:0:1:2",
+    "::1": "0:0:0:0",
+    "192.0.2.7": "192.0.2.7",
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(places).map((address) => [address, networkOf(address)])), places);
+});
+
+test("behind proxies alone the farthest of them is the caller, and of a connection that is gone nobody knows whether it was of here [C6]", () => {
+  assert.equal(arrived({ "x-forwarded-for": "10.0.0.9, 10.0.0.8" }).address, "10.0.0.9");
+  assert.equal(arrived({ "x-forwarded-for": "[2001:db8::1]:443, 10.1.1.1:80" }).address, "2001:db8::1");
+  assert.equal(arrived({ "x-forwarded-for": "192.0.2.7" }).isVeiled, false, "who calls is told");
+  const read = openArrivals([]);
+  const isFromHere = (door: Parameters<typeof read>[1]) => read(new Request("http://inner/"), door).isFromHere;
+  assert.deepEqual([isFromHere({}), isFromHere({ door: "tcp" })], [true, false]);
+  assert.deepEqual(
+    [isFromHere({ door: "tcp", address: "::1" }), isFromHere({ door: "tcp", address: "::2" })],
+    [true, false],
+  );
+});
+
+const [annOfCaller, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
+
+type Naming = Omit<Named, "caller"> & Partial<Pick<Named, "caller">>;
+const isAnn = { caller: { signedIn: annOfCaller } };
+
+const callers: [what: string, named: Naming, caller: string][] = [
+  ["nobody", {}, "local"],
+  ["the body before everything", { userId: "ann", actsAs: bob, owners: [bob] }, "ann"],
+  ["the header before the conversation", { actsAs: bob, owners: [annOfCaller] }, "bob@example.com"],
+  ["the id inside a session's id", { sessionId: "sb-session-ann", owners: [bob] }, "ann"],
+  ["the id inside the other spelling", { sessionId: "sess-bob@example.com" }, "bob@example.com"],
+  ["an id with dashes in it", { sessionId: "sb-session-a-b-c" }, "a-b-c"],
+  ["the session of anybody, which names nobody", { sessionId: "sess-agent-default" }, "local"],
+  ["the session of anybody, of a caller with a name", { sessionId: "sess-agent-default", actsAs: annOfCaller }, "ann"],
+  ["a session with a name of its own", { sessionId: "mine", actsAs: annOfCaller }, "ann"],
+  ["the public service's own ids", { sessionId: "sess_20250101_0a1b2c3d" }, "local"],
+  ["a conversation that one user has", { sessionId: "sess-agent-default", owners: [annOfCaller] }, "ann"],
+  ["a conversation that two users have", { owners: [annOfCaller, bob] }, "local"],
+  ["a session of nobody who can be", { sessionId: "sess-not a user" }, "local"],
+  ["the same user twice", { userId: "ann", sessionId: "sess-ann" }, "ann"],
+  ["another user's session", { userId: "ann", sessionId: "sb-session-bob" }, "session_not_found"],
+  ["another user's session", { actsAs: bob, sessionId: "sess-ann" }, "session_not_found"],
+  ["a user id with a blank", { userId: "a b" }, "bad_request"],
+  ["a user id of 49 characters", { userId: "x".repeat(49) }, "bad_request"],
+  ["an empty user id", { userId: "", actsAs: annOfCaller }, "bad_request"],
+  ["who is signed in, and nobody named", isAnn, "ann"],
+  ["who is signed in, whoever has the conversation", { ...isAnn, owners: [bob] }, "ann"],
+  ["who is signed in, by every name", { ...isAnn, userId: "ann", actsAs: annOfCaller, sessionId: "sess-ann" }, "ann"],
+  ["who is signed in, in the session of anybody", { ...isAnn, sessionId: "sess-agent-default" }, "ann"],
+  ["another user in the body of who is signed in", { ...isAnn, userId: "bob" }, "user_unknown"],
+  ["another user than who is signed in", { ...isAnn, actsAs: bob }, "user_unknown"],
+  ["another user's session of who is signed in", { ...isAnn, sessionId: "sess-bob" }, "session_not_found"],
+];
+
+test("who is calling is the first that a request names, and nobody reaches another user's session [S7]", () => {
+  const told = callers.map(([what, named]) => {
+    const caller = callerNamed({ caller: { signedIn: undefined }, ...named });
+    return [what, named, caller.ok ? caller.value : caller.failure.code];
+  });
+  assert.deepEqual(told, callers);
+});
+
+test("a session has its own id and three other names, and only for its own user [S1][S7]", () => {
+  const session = { id: "mine" };
+  const ids = ["mine", "sb-session-ann", "sess-ann", "sess-agent-default", "sess-bob", "sb-session-local", "yours", ""];
+  const own = (owner: OwnerId) =>
+    ids.filter((id) => isOwnSession(owner, id, owner === annOfCaller ? session : undefined));
+  assert.deepEqual(own(annOfCaller), ["mine", "sb-session-ann", "sess-ann", "sess-agent-default"]);
+  assert.deepEqual(own(localOwner), ["sess-agent-default", "sb-session-local"]);
+});
+
+test("of the languages that a caller takes the best liked one of ours is spoken, and none that they refuse [P4]", () => {
+  const headers = {
+    "": "en",
+    fr: "en",
+    "zh-CN": "zh",
+    ZH: "zh",
+    "zh;q=0.5, en;q=0.8": "en",
+    "en;q=0.5, fr, zh;q=0.8": "zh",
+    "zh;q=0, fr": "en",
+    "en;q=0.9,zh": "zh",
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(headers).map((header) => [header, languageWanted(header)])), headers);
+  assert.equal(languageWanted(undefined), "en");
+});
+
+test("a conversation names its user where it is one's alone, and nobody where two have one of that name [S7]", async (t) => {
+  const storage = openDatabase(t);
+  const make = async (owner: OwnerId, id: string) =>
+    assert.ok((await storage.createConversation({ owner, id: ConversationId.parse(id), at: 0, events: [] })).ok);
+  await make(annOfCaller, "of-ann");
+  for (const owner of [annOfCaller, bob]) await make(owner, "of-both");
+  const caller = async (conversationId: string, more: Partial<NamedBy> = {}) => {
+    const found = await callerOf({ storage }, { caller: { signedIn: undefined }, conversationId, ...more });
+    return found.ok ? found.value : found.failure.code;
+  };
+  assert.deepEqual(
+    [await caller("of-ann"), await caller("of-both"), await caller("of-nobody"), await caller("no id at all")],
+    ["ann", "local", "local", "local"],
+  );
+  assert.equal(await caller("of-ann", { actsAs: bob }), bob);
+  assert.equal(await caller("of-ann", { executionId: "none" }), "ann");
+});
+
+test("of all cookies only those go further that a sign-in through a service needs, by each of their names [C6][N1]", () => {
+  const names = (["http", "https"] as const).flatMap((scheme) =>
+    ["", "/yard"].map((prefix) => ownCookie("agentyard-way", { scheme, prefix })),
+  );
+  assert.deepEqual(names, ["agentyard-way", "agentyard-way", "__Host-agentyard-way", "__Secure-agentyard-way"]);
+  const ways = [...new Set(names)].map((name) => `${name}=sealed`);
+  const others = ["agentyard=secret", "__Host-agentyard=secret", "xagentyard-way=1", "agentyard-ways=1"];
+  assert.equal(waysIn([...others, ...ways].join(";  ")), ways.join("; "));
+  assert.equal(waysIn(undefined), "");
+});
+
+test("a cookie is set for the path that we are served below, in whole seconds, and over https for https alone [C6]", () => {
+  const set = (at: Parameters<typeof setCookie>[2]) => setCookie("a", "v", at);
+  assert.equal(set({ scheme: "http", prefix: "", seconds: 1.6 }), "a=v; Path=/; Max-Age=2; HttpOnly; SameSite=Lax");
+  assert.equal(
+    set({ scheme: "https", prefix: "/yard", path: "/sign-in", seconds: -1 }),
+    "a=v; Path=/yard/sign-in; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
+  );
+});
+
+test("of all that a browser sends under our name five are looked at, whole and by exactly that name [C6][Q1]", () => {
+  const sent = "a=1; agentyard=x=y; xagentyard=2; agentyard = z ;agentyard; =agentyard; AGENTYARD=3";
+  assert.deepEqual(readCookies(sent, "agentyard"), ["x=y", "z"]);
+  const many = Array.from({ length: 9 }, (_, n) => `agentyard=${n}`).join("; ");
+  assert.deepEqual(readCookies(many, "agentyard"), ["0", "1", "2", "3", "4"]);
+  assert.deepEqual(readCookies(undefined, "agentyard"), []);
+});
+
+test("a browser is signed in for as long as the settings say, and out at once, under the name that its address has [C6]", () => {
+  const at = { scheme: "https", prefix: "" } as const;
+  const rest = "HttpOnly; SameSite=Lax; Secure";
+  assert.equal(signedInCookie(at, { token: "t", lastsMs: 90_000 }), `__Host-agentyard=t; Path=/; Max-Age=90; ${rest}`);
+  assert.equal(signedOutCookie(at), `__Host-agentyard=; Path=/; Max-Age=0; ${rest}`);
+});
+
+const origin = "https://app.example";
+
+async function told(headers: Record<string, string>, method = "OPTIONS", allowed: readonly string[] = [origin]) {
+  const app = new Hono<Env>();
+  app.all("*", (c) => shareWith(c, allowed) ?? c.text("served"));
+  const answer = await app.request("/", { method, headers });
+  const named = (name: string) => answer.headers.get(name);
+  const [from, methods] = [named("access-control-allow-origin"), named("access-control-allow-methods")];
+  return [await answer.text(), from, methods !== null, named("access-control-allow-headers"), named("vary")];
+}
+
+test("only a page that asks what it may send is answered so; a request of the same kind goes on, readable for the page [C6]", async () => {
+  const asks = { origin, "access-control-request-method": "POST" };
+  assert.deepEqual(await told(asks), ["", origin, true, null, "Origin"]);
+  assert.deepEqual(await told({ origin }), ["served", origin, false, null, "Origin"]);
+  assert.deepEqual(await told(asks, "POST"), ["served", origin, false, null, "Origin"]);
+  assert.deepEqual(await told({}), ["served", null, false, null, "Origin"]);
+  assert.deepEqual(await told({ ...asks, origin: "https://other.example" }), ["served", null, false, null, "Origin"]);
+  assert.deepEqual(await told(asks, "OPTIONS", []), ["served", null, false, null, null], "where nobody is named");
+});
+
+test("the headers that a page wants to send are allowed where they can be names of headers, and not without end [C6][Q1]", async () => {
+  const wants = async (wanted: string) =>
+    (await told({ origin, "access-control-request-method": "PUT", "access-control-request-headers": wanted }))[3];
+  assert.equal(await wants("x-api-key, content-type"), "x-api-key, content-type");
+  const longest = "x".repeat(2_000);
+  assert.deepEqual([await wants(longest), await wants(`${longest}x`), await wants("a: b")], [longest, null, null]);
+});
+
+const arrival = (host: string, scheme?: Arrival["scheme"]): Arrival => ({
+  ...{ address: "127.0.0.1", isVeiled: false, isFromHere: true, host, scheme, prefix: "" },
+});
+const asked = (headers: Record<string, string>, method = "GET") => new Request("http://here/", { method, headers });
+
+test("an address in numbers is ours where all are listened on and everybody signs in, and nowhere else [C6]", () => {
+  const ours = (host: string, listening: string, usersExist: boolean) =>
+    isOurHost(arrival(host), { host: listening, trustedHosts: ["yard.example"] }, usersExist);
+  const numbers = ["192.168.1.4:7420", "[2001:db8::1]:7420"];
+  for (const host of numbers) {
+    assert.deepEqual([ours(host, "0.0.0.0", true), ours(host, "::", true)], [true, true], host);
+    assert.deepEqual([ours(host, "0.0.0.0", false), ours(host, "::", false)], [false, false], host);
+    assert.equal(ours(host, "127.0.0.1", true), false, host);
+  }
+  assert.deepEqual([ours("[fd00::7]:1", "fd00::7", false), ours("[fd00::8]:1", "fd00::7", false)], [true, false]);
+  assert.deepEqual(
+    [ours("YARD.example", "127.0.0.1", false), ours("my.yard.example", "127.0.0.1", false)],
+    [true, false],
+  );
+  for (const odd of [
+    "evil.example@localhost",
+    "localhost,evil.example",
+    "localhost/x",
+    "localhost?x",
+    "local host",
+    "",
+  ])
+    assert.equal(ours(odd, "127.0.0.1", true), false, odd);
+});
+
+test("a page is ours by the address and the scheme that its browser called, of which either counts where none is known [C6]", () => {
+  const page = (headers: Record<string, string>, scheme?: Arrival["scheme"]) =>
+    pageOf(asked(headers), arrival("yard.example", scheme), ["https://app.example"]);
+  const [plain, safe] = [{ origin: "http://yard.example" }, { origin: "https://yard.example" }];
+  assert.deepEqual([page(plain, "http"), page(safe, "http")], ["ours", "other"]);
+  assert.deepEqual([page(plain, "https"), page(safe, "https")], ["other", "ours"]);
+  assert.deepEqual([page(plain), page(safe)], ["ours", "ours"]);
+  const sites = ["same-origin", "none", "same-site", "cross-site"].map((site) => page({ "sec-fetch-site": site }));
+  assert.deepEqual(sites, ["none", "none", "other", "other"]);
+  assert.equal(page({ ...plain, "sec-fetch-site": "cross-site" }, "http"), "other");
+  assert.equal(page({ origin: "https://app.example", "sec-fetch-site": "cross-site" }), "named");
+  assert.equal(page({}), "none");
+});
+
+test("whoever follows a link waits for a page, to look at it or to look whether it is there, and a script does not [C6]", () => {
+  const told = (headers: Record<string, string>) =>
+    ["GET", "HEAD", "POST"].map((method) => [isNavigation(asked(headers, method)), wantsPage(asked(headers, method))]);
+  const [yes, no] = [
+    [true, true],
+    [false, false],
+  ];
+  assert.deepEqual(told({ "sec-fetch-mode": "navigate" }), [yes, yes, no]);
+  assert.deepEqual(told({ "sec-fetch-mode": "cors", accept: "text/html" }), [no, no, no]);
+  const plain = [false, true];
+  assert.deepEqual(told({ accept: "text/html,application/xhtml+xml" }), [plain, plain, no]);
+  assert.deepEqual(told({ accept: "application/json" }), [no, no, no]);
+});
+
+test("who called too often is taken again when the minute is over, and not before [C6]", () => {
+  let now = 0;
+  const rate = openRate({ ...systemClock, monotonic: () => now });
+  const call = (who: string) => {
+    const { headers, refusal } = rate.count(who, 2);
+    return [headers["ratelimit-remaining"], headers["ratelimit-reset"], refusal?.params.retryAfterSeconds];
+  };
+  assert.deepEqual(
+    [call("ann"), call("ann")],
+    [
+      ["1", "60", undefined],
+      ["0", "60", undefined],
+    ],
+  );
+  now = 30_500;
+  assert.deepEqual(
+    [call("ann"), call("bob")],
+    [
+      ["0", "30", 30],
+      ["1", "60", undefined],
+    ],
+  );
+  now = 59_999;
+  assert.deepEqual(call("ann"), ["0", "1", 1]);
+  now = 60_000;
+  assert.deepEqual(
+    [call("ann"), call("bob")],
+    [
+      ["1", "60", undefined],
+      ["0", "31", undefined],
+    ],
+  );
+});
+
+test("a call that is given back does not count, and a name of any length is one caller [C6]", () => {
+  const rate = openRate({ ...systemClock, monotonic: () => 0 });
+  const long = "a".repeat(100_000);
+  for (let n = 0; n < 5; n += 1) {
+    const call = {};
+    assert.equal(rate.count(long, 1, call).refusal, undefined);
+    rate.giveBack(call);
+  }
+  rate.count(long, 1);
+  assert.equal(rate.count(long, 1).refusal?.code, "rate_limited");
+  assert.equal(rate.count(`${long}a`, 1).refusal, undefined);
+});
+
+test("what is given back once its minute is over makes no room in the next one [C6]", () => {
+  let now = 0;
+  const rate = openRate({ ...systemClock, monotonic: () => now });
+  const left = (call?: object) => rate.count("ann", 3, call).headers["ratelimit-remaining"];
+  const [slow, both] = [{}, {}];
+  assert.deepEqual([left(slow), left(both)], ["2", "1"]);
+  now = 60_000;
+  assert.deepEqual([left(both), left()], ["2", "1"]);
+  rate.giveBack(slow);
+  assert.equal(left(), "0");
+  rate.giveBack(both);
+  rate.giveBack(both);
+  assert.equal(left(), "0", "of what was counted in either minute, what is of this one, and once");
+});
+
+function tries(signInsPerMinuteMax: number, clock = manualClock()) {
+  return openTries(openRate(clock), () => ({ ...defaultServerSettings, signInsPerMinuteMax }));
+}
+
+const at = (address: string | undefined): Arrival => ({
+  ...{ address, isVeiled: false, isFromHere: false, host: "h", scheme: undefined, prefix: "" },
+});
+
+test("a try that works counts neither for its place, nor for the region of it, nor for the name in any spelling [C6]", () => {
+  const { from, as, worked } = tries(1);
+  for (let n = 0; n < 30; n += 1) {
+    const [address, name] = [`2001:db8:7:${n}::1`, n % 2 === 0 ? "Ann" : "ANN"];
+    const [first, second] = [at(address), at(address)];
+    assert.deepEqual([from(first), as(name, first)], [undefined, undefined], address);
+    worked(first);
+    assert.equal(from(second), undefined, "from the same place");
+    worked(second);
+  }
+});
+
+test("tries that fail are counted for each place, for a region ten times as many, for a name twenty times [C6]", () => {
+  const { from, as } = tries(2);
+  const taken = (times: number, ask: (n: number) => unknown) =>
+    Array.from({ length: times }, (_, n) => ask(n)).filter((refusal) => refusal === undefined).length;
+  assert.equal(
+    taken(5, () => from(at("192.0.2.1"))),
+    2,
+  );
+  assert.equal(
+    taken(50, (n) => from(at(`2001:db8:7:${n}::1`))),
+    20,
+  );
+  assert.equal(
+    taken(50, (n) => as(n % 2 === 0 ? "ann" : "ANN", at(undefined))),
+    40,
+  );
+  assert.equal(
+    taken(5, () => from(at(undefined))),
+    2,
+    "whoever comes from nowhere that is known is one place",
+  );
+});
+
+test("whoever signs in while a minute ends gives nobody one more try in the next [C6]", () => {
+  const clock = manualClock();
+  const { from, as, worked } = tries(1, clock);
+  const slow = at("192.0.2.1");
+  assert.deepEqual([from(slow), as("ann", slow)], [undefined, undefined]);
+  clock.move(60_000);
+  assert.equal(from(at("192.0.2.1")), undefined, "somebody else who guesses");
+  worked(slow);
+  assert.equal(from(at("192.0.2.1"))?.code, "rate_limited");
+});

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as settle } from "node:timers/promises";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import { systemIds } from "../../base/ids.ts";
+import { ok } from "../../base/result.ts";
+import type { Operators } from "../../operators/operators.ts";
+import { failure, makeFailure } from "../../protocol/failure.ts";
+import { OwnerId } from "../../protocol/ids.ts";
+import { asked, partsWith } from "../routes/handling.testing.ts";
+import { operatorHandlers } from "../routes/operators.ts";
+import { invoked } from "./invoked.ts";
+import { pageOf } from "./page.ts";
+
+test("what a service answered is told as it is: bytes in base64, what was cut marked, an error in words [T4]", () => {
+  const answer = { headers: { "x-own": "1" }, type: "", isCut: false, durationMs: 12 };
+  const json = { kind: "json", value: { a: 1 }, text: '{"a":1}' } as const;
+  const told = { headers: { "x-own": "1" }, error: "", duration_ms: 12 };
+  assert.deepEqual(invoked({ ...answer, status: 200, content: json }), { ...told, status_code: 200, body: { a: 1 } });
+  assert.deepEqual(invoked({ ...answer, status: 500, content: json }).error, "");
+  const bytes = { kind: "bytes", base64: "AAAA", sizeBytes: 3 } as const;
+  assert.deepEqual(invoked({ ...answer, status: 200, content: bytes, isCut: true }), {
+    ...{ ...told, status_code: 200, body: "AAAA" },
+    headers: { "x-own": "1", "x-agentyard-encoding": "base64", "x-agentyard-cut": "true" },
+  });
+  const text = { kind: "text", text: "x".repeat(501) } as const;
+  const errors = [399, 400].map((status) => invoked({ ...answer, status, content: text }).error);
+  assert.deepEqual(errors, ["", "x".repeat(500)]);
+  assert.equal(invoked({ ...answer, status: 400, content: text }).body, text.text);
+});
+
+const list = [{ n: 3 }, { n: 1 }, { n: 5 }, { n: 2 }, { n: 4 }];
+const page = (wanted: { page?: number; page_size?: number; all?: boolean; sort_order?: "asc" | "desc" }, of = list) => {
+  const { items, ...told } = pageOf(
+    of,
+    { page: 1, page_size: 2, all: false, sort_order: "asc", ...wanted },
+    ({ n }) => n,
+  );
+  return { ...told, items: items.map(({ n }) => n) };
+};
+
+test("a list is told in pages, each with what is before and behind it [T4]", () => {
+  const told = { total: 5, page_size: 2, total_pages: 3 };
+  assert.deepEqual(page({}), { ...told, page: 1, has_next: true, has_prev: false, items: [1, 2] });
+  assert.deepEqual(page({ page: 2 }), { ...told, page: 2, has_next: true, has_prev: true, items: [3, 4] });
+  assert.deepEqual(page({ page: 3 }), { ...told, page: 3, has_next: false, has_prev: true, items: [5] });
+  assert.deepEqual(page({ page: 4 }).items, []);
+  assert.deepEqual(page({ sort_order: "desc" }).items, [5, 4]);
+  const all = { total: 5, page: 1, page_size: 5, total_pages: 1, has_next: false, has_prev: false };
+  assert.deepEqual(page({ page: 3, all: true }), { ...all, items: [1, 2, 3, 4, 5] });
+  const none = { total: 0, page: 1, page_size: 1, total_pages: 0, has_next: false, has_prev: false, items: [] };
+  assert.deepEqual(page({ all: true }, []), none);
+});
+
+const ann = OwnerId.parse("ann");
+const caller = { signedIn: ann, scopes: ["chat"] } as const;
+type Invoke = Operators["invoke"];
+const answer = {
+  status: 200,
+  headers: {},
+  type: "text/plain",
+  content: { kind: "text", text: "yes" },
+  durationMs: 3,
+  isCut: false,
+} as const;
+
+function calling(invoke: Invoke) {
+  const clock = manualClock();
+  const seen: Parameters<Invoke>[] = [];
+  const { invokeTool, debugTool } = operatorHandlers(
+    partsWith({
+      ...{ clock, ids: systemIds },
+      operators: {
+        invoke(...asked) {
+          seen.push(asked);
+          return invoke(...asked);
+        },
+      },
+    }),
+  );
+  const call = (body: object = {}, query: object = {}, box = "b") => ({
+    ...{
+      caller,
+      owner: ann,
+      params: { box_id: box, tool_id: "t" },
+      body,
+      query: { mode: "sync", stream: false, ...query },
+    },
+  });
+  return {
+    ...{ clock, seen },
+    invoke: (...of: Parameters<typeof call>) => invokeTool(asked("invokeTool", call(...of))),
+    debug: (...of: Parameters<typeof call>) => debugTool(asked("debugTool", call(...of))),
+  };
+}
+
+test("a call of a tool is waited for as long as its caller says, half a minute otherwise, and never more than two [T1]", async () => {
+  const waited = async (body: object, ms: number) => {
+    const calls = calling(async (_, __, signal) => {
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return failure("model_network", { model: "m", server: "s", said: "too slow" });
+    });
+    let told: unknown;
+    const over = calls.invoke(body).then((one) => {
+      told = one;
+    });
+    await settle();
+    calls.clock.move(ms - 1);
+    await settle();
+    assert.equal(told, undefined, `${ms} ms are not over`);
+    calls.clock.move(1);
+    await over;
+    const { duration_ms, status_code } = Object(Object(told).value);
+    return [duration_ms, status_code, calls.clock.timers()];
+  };
+  assert.deepEqual(await waited({}, 30_000), [30_000, 502, 0]);
+  assert.deepEqual(await waited({ timeout: 5 }, 5_000), [5_000, 502, 0]);
+  assert.deepEqual(await waited({ timeout: 500 }, 120_000), [120_000, 502, 0]);
+  const quick = calling(async () => ok(answer));
+  assert.equal((await quick.invoke()).ok, true);
+  assert.equal(quick.clock.timers(), 0, "nothing waits for a call that is over");
+});
+
+test("the sandbox's own box is nobody's to change, and nothing that is asked for it reaches another [T1][S7]", async () => {
+  const untouched = operatorHandlers(partsWith({ operators: {}, ids: systemIds, clock: manualClock() }));
+  const at = { caller, owner: ann, params: { box_id: "sandbox", tool_id: "t" } };
+  const refused = failure("toolbox_of_another", { id: "sandbox" });
+  assert.deepEqual(
+    [
+      await untouched.changeToolBox(asked("changeToolBox", at)),
+      await untouched.deleteToolBox(asked("deleteToolBox", at)),
+      await untouched.setToolBoxStatus(asked("setToolBoxStatus", at)),
+      await untouched.addBoxTools(asked("addBoxTools", { ...at, body: { data: "{}" } })),
+      await untouched.setBoxToolStatus(asked("setBoxToolStatus", at)),
+      await untouched.deleteBoxTools(asked("deleteBoxTools", { ...at, body: { tool_ids: ["t"] } })),
+    ],
+    Array(6).fill(refused),
+  );
+  const missing = makeFailure("toolbox_tool_not_found", { id: "t" });
+  const looked = await untouched.getBoxTool(asked("getBoxTool", at));
+  const called = await untouched.invokeTool(
+    asked("invokeTool", { ...at, body: {}, query: { mode: "sync", stream: false } }),
+  );
+  assert.deepEqual(
+    [looked, called].map((one) => !one.ok && one.failure),
+    [missing, missing],
+  );
+});

@@ -1,0 +1,489 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { unzipSync } from "fflate";
+import { openDatabase } from "../../../test/world/database.ts";
+import { gather } from "../../../test/world/file-doors.ts";
+import { folderWith } from "../../../test/world/folder.ts";
+import { testSettings } from "../../../test/world/sandbox-settings.ts";
+import { quietLogger, testLimits } from "../../../test/world/workspace.ts";
+import { startYard, type TestYard } from "../../../test/world/yard.ts";
+import { systemClock as clock } from "../../base/clock.ts";
+import { systemIds as ids } from "../../base/ids.ts";
+import { failed, ok } from "../../base/result.ts";
+import { failure, makeFailure } from "../../protocol/failure.ts";
+import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
+import type { UploadPolicy } from "../../protocol/upload-policy.ts";
+import type { ConversationRow } from "../../storage/storage.ts";
+import { BrokenOff, type FileStat, openWorkspaces, type Workspaces } from "../../workspace/workspace.ts";
+import { noted, partsWith } from "../routes/handling.testing.ts";
+import { filePlace, isBareName, type PlaceWanted } from "./file-place.ts";
+import { openForm } from "./multipart.ts";
+import { type Seeking, type Sought, seekBareName, seekFile, wantedPlace } from "./seek-file.ts";
+import { storeFile } from "./store-file.ts";
+import { storeOnce } from "./stored-before.ts";
+import { archiveLimits, openArchive } from "./zip.ts";
+
+/** Below a conversation, or why there is no such place. */
+const places: readonly (readonly [PlaceWanted, string])[] = [
+  [{}, "conversation_not_named"],
+  [{ subdir: "outputs" }, "conversation_not_named"],
+  [{ conversationId: "c" }, "c uploads/temparea"],
+  [{ conversationId: "c", subdir: "temparea/deep" }, "c uploads/temparea/deep"],
+  [{ conversationId: "c", subdir: "uploads" }, "c uploads"],
+  [{ conversationId: "c", subdir: "outputs/x" }, "c outputs/x"],
+  [{ conversationId: "c", subdir: "temp" }, "c temp"],
+  [{ conversationId: "c", subdir: "skills" }, "bad_request"],
+  [{ conversationId: "c", subdir: "/workspace/outputs" }, "c outputs"],
+  [{ path: "c/outputs/a.txt" }, "c outputs/a.txt"],
+  [{ path: "/workspace/c/outputs/a.txt" }, "c outputs/a.txt"],
+  [{ path: "c" }, "c ."],
+  [{ path: "/workspace" }, "conversation_not_named"],
+  [{ path: "uploads/a.txt" }, "conversation_not_named"],
+  [{ path: "outputs/a.txt" }, "conversation_not_named"],
+  [{ path: "temp/a.txt" }, "conversation_not_named"],
+  [{ path: "skills/a.txt" }, "conversation_not_named"],
+  [{ path: "/workspaces/a.txt" }, "path_traversal_blocked"],
+  [{ conversationId: "c", path: "a.txt" }, "c uploads/temparea/a.txt"],
+  [{ conversationId: "c", path: "a.txt", subdir: "outputs" }, "c outputs/a.txt"],
+  [{ conversationId: "c", path: "x/a.txt", subdir: "temparea" }, "c uploads/temparea/x/a.txt"],
+  [{ conversationId: "c", path: "outputs/a.txt" }, "c outputs/a.txt"],
+  [{ conversationId: "c", path: "skills/a.txt" }, "c skills/a.txt"],
+  [{ conversationId: "c", path: "outputs/a.txt", subdir: "temp" }, "c temp/outputs/a.txt"],
+  [{ conversationId: "c", path: "c/outputs/a.txt" }, "c outputs/a.txt"],
+  [{ conversationId: "c", path: "c" }, "c ."],
+  [{ conversationId: "c", path: "." }, "c ."],
+  [{ conversationId: "c", path: ".", subdir: "outputs" }, "c outputs"],
+  [{ conversationId: "c", path: "/workspace/temp/a.txt" }, "c temp/a.txt"],
+  [{ conversationId: "c", path: "/workspace/temp/a.txt", subdir: "outputs" }, "bad_request"],
+  [{ conversationId: "c", path: "/workspace/c2/outputs/a.txt" }, "bad_request"],
+  [{ conversationId: "c", path: "../c2/a.txt" }, "path_traversal_blocked"],
+  [{ conversationId: "c", path: "a.txt", subdir: "../c2" }, "path_traversal_blocked"],
+];
+
+test("a file is where its path, its folder and its conversation say together, however they say it [S3][S4]", () => {
+  const found = places.map(([wanted]) => {
+    const place = filePlace(wanted);
+    return [wanted, place.ok ? `${place.value.conversationId} ${place.value.path}` : place.failure.code];
+  });
+  assert.deepEqual(found, places);
+  const names = ["a.txt", "c/a.txt", "", ".", "/a.txt"];
+  assert.deepEqual(names.filter(isBareName), ["a.txt"]);
+});
+
+test("a place is named in the query, else in a form, else in headers of either spelling [S3][S4]", () => {
+  const seeking = (query: Seeking["query"], headers: Readonly<Record<string, string>>): Seeking => ({
+    ...{ actsAs: undefined, caller: { signedIn: undefined, scopes: [] }, params: { id: "s" }, query },
+    header: (name) => headers[name],
+  });
+  const query = { conversation_id: "q", subdir: "of-q" };
+  const fields = new Map([
+    ["conversation_id", "f"],
+    ["subdir", "of-f"],
+  ]);
+  const plain = { conversation_id: "h", subdir: "of-h" };
+  const odd = { "x-conversation-id": "x", "x-subdir": "of-x" };
+  const both = { ...plain, ...odd };
+  assert.deepEqual(
+    [
+      wantedPlace(seeking(query, both), fields),
+      wantedPlace(seeking({}, both), fields),
+      wantedPlace(seeking({}, both)),
+      wantedPlace(seeking({}, odd)),
+      wantedPlace(seeking({}, {})),
+    ],
+    [
+      { conversationId: "q", subdir: "of-q" },
+      { conversationId: "f", subdir: "of-f" },
+      { conversationId: "h", subdir: "of-h" },
+      { conversationId: "x", subdir: "of-x" },
+      { conversationId: undefined, subdir: undefined },
+    ],
+  );
+});
+
+const ann = OwnerId.parse("ann");
+const uploads = { fileBytesMax: 10, filesMax: 2, types: ["csv"] };
+const row = (id: string) => ({ id, owner: ann, cursor: `at ${id}` }) as ConversationRow;
+const call: Seeking = {
+  ...{ actsAs: undefined, caller: { signedIn: ann, scopes: ["files"] }, params: { id: "sess-ann" }, query: {} },
+  header: () => undefined,
+};
+
+type Given = {
+  /** Conversations, the one that changed last first; those whose temparea has the file that is sought. */
+  readonly ids: readonly string[];
+  readonly with?: readonly string[];
+  readonly session?: { readonly id: string; readonly uploads: typeof uploads };
+  readonly isAway?: boolean;
+};
+
+function place({ ids, with: having = [], session, isAway = false }: Given) {
+  const done: unknown[] = [];
+  const gone = makeFailure("storage_busy", {});
+  const parts = partsWith({
+    sandboxSettings: () => ({ uploads }),
+    sandbox: {
+      sessions: {
+        find: async () => session,
+        use: async (owner) => noted(done, ["use", owner], isAway ? failed(gone) : ok(session)),
+      },
+    },
+    log: {
+      async find(owner, id) {
+        done.push(["find", owner, id]);
+        return ids.includes(id) ? ok(row(id)) : failed(makeFailure("conversation_not_found", { id }));
+      },
+      async list(owner, { limit, before }) {
+        const start = before === undefined ? 0 : ids.indexOf(before.slice("at ".length)) + 1;
+        done.push(["list", owner, limit, before]);
+        return ids.slice(start, start + limit).map(row);
+      },
+    },
+    engine: { create: async (owner, { id }) => noted(done, ["create", owner, id], ok(row(id ?? ""))) },
+    workspaces: {
+      ofConversation: ({ id }) => ({
+        stat: async (path: string) =>
+          having.includes(id) ? noted(done, path, ok({})) : failed(makeFailure("file_not_found", { path, near: "" })),
+      }),
+    },
+  });
+  return { parts, done };
+}
+
+const named = (count: number) => Array.from({ length: count }, (_, n) => `c${n}`);
+
+test("a name alone is looked for in the last thousand conversations of its user, a hundred at a time [S3]", async () => {
+  const found = async (of: Given) => {
+    const { parts, done } = place(of);
+    const sought = await seekBareName(parts, call, "a.csv");
+    const lists = done.filter((one) => Array.isArray(one) && one[0] === "list");
+    return [sought.ok ? [sought.value.row.id, sought.value.path] : sought.failure.code, lists.length, lists.at(-1)];
+  };
+  const at = (id: string) => [id, "uploads/temparea/a.csv"];
+  assert.deepEqual(await found({ ids: named(3), with: ["c2"] }), [at("c2"), 1, ["list", "ann", 100, undefined]]);
+  assert.deepEqual(await found({ ids: named(150), with: ["c149"] }), [at("c149"), 2, ["list", "ann", 100, "at c99"]]);
+  assert.deepEqual(await found({ ids: named(1_200), with: ["c999"] }), [
+    at("c999"),
+    10,
+    ["list", "ann", 100, "at c899"],
+  ]);
+  assert.deepEqual((await found({ ids: named(1_200), with: ["c1000"] }))[0], "file_not_found");
+  assert.deepEqual((await found({ ids: ["a.csv"] }))[0], ["a.csv", "."], "else it is a conversation of that name");
+});
+
+test("a name that several conversations have is told with ten of them at the most, and nobody looks on [S3]", async () => {
+  const told = async (count: number) => {
+    const { parts, done } = place({ ids: named(count + 5), with: named(count) });
+    const sought = await seekBareName(parts, call, "a.csv");
+    assert.ok(!sought.ok && sought.failure.code === "file_ambiguous");
+    return [sought.failure.params, done.filter((one) => typeof one === "string").length];
+  };
+  const of = (count: number) => ({ name: "a.csv", conversations: named(count).join(", ") });
+  assert.deepEqual(
+    [await told(2), await told(10)],
+    [
+      [of(2), 2],
+      [of(10), 10],
+    ],
+  );
+  assert.deepEqual(await told(30), [of(10), 11]);
+  const { parts } = place({ ids: ["c1"] });
+  const above = await seekBareName(parts, call, "..");
+  assert.equal(!above.ok && above.failure.code, "path_traversal_blocked");
+});
+
+test("what may be uploaded is what the session says, else the settings, also where no code can be run; its time begins anew [F4][S1]", async () => {
+  const own = { id: "mine", uploads: { ...uploads, filesMax: 1 } };
+  const sought = async (of: Partial<Given>) => {
+    const { parts, done } = place({ ids: ["c1"], ...of });
+    const found = await seekFile(parts, call, { conversationId: "c1" });
+    assert.ok(found.ok);
+    assert.deepEqual(done, [
+      ["use", "ann"],
+      ["find", "ann", "c1"],
+    ]);
+    const { sessionId, policy, path } = found.value;
+    return [sessionId, policy.filesMax, policy.settings?.filesMax, path];
+  };
+  const rest = ["sandbox_platform.file_upload_config.max_file_count", "uploads/temparea"];
+  assert.deepEqual(await sought({}), ["sb-session-ann", 2, ...rest]);
+  assert.deepEqual(await sought({ session: own }), ["mine", 1, ...rest]);
+  assert.deepEqual(await sought({ session: own, isAway: true }), ["mine", 1, ...rest]);
+});
+
+const settings = { fileBytesMax: "b", filesMax: "max_file_count", types: "t" };
+const policy: UploadPolicy = { fileBytesMax: 10, filesMax: 3, types: ["text"], settings };
+
+type GivenOfStoreFile = {
+  readonly folder?: string;
+  readonly there: readonly string[];
+  readonly keep?: boolean;
+};
+
+/** A folder of a new conversation that was sought, and where that lies. */
+async function soughtIn(yard: TestYard, path: string) {
+  const row = await yard.start(`c${(await yard.log.list(localOwner, { limit: 100 })).length}`);
+  const workspace = yard.workspaces.ofConversation(row);
+  const sought: Sought = { owner: localOwner, sessionId: "sess-ann", policy, row, workspace, path };
+  return { sought, folder: join(yard.data, "workspace", row.id) };
+}
+
+/** Puts `a.txt` into a folder; what is told, and what it is called there. */
+async function put(yard: TestYard, { folder: path = "uploads/temparea", there, keep = false }: GivenOfStoreFile) {
+  const { sought, folder } = await soughtIn(yard, path);
+  for (const one of there) {
+    mkdirSync(join(folder, dirname(one)), { recursive: true });
+    writeFileSync(join(folder, one), "");
+  }
+  const parts = { ...yard, sandboxSettings: () => yard.config.sandbox };
+  const chunks = (async function* () {
+    yield Buffer.from("a");
+  })();
+  const answer = await storeFile(parts, sought, { name: "a.txt", chunks, keep });
+  return answer.ok ? [answer.value.path, existsSync(join(folder, answer.value.path))] : answer.failure.params;
+}
+
+test("a temparea has so many files and no more, in all of its folders together; what replaces one is no further one [F4]", async () => {
+  await using yard = await startYard();
+  const area = "uploads/temparea";
+  const full = { path: `${area}/a.txt`, what: "files", limit: 3, setting: "max_file_count" };
+  const stored = [`${area}/a.txt`, true];
+  assert.deepEqual(await put(yard, { there: [`${area}/1`, `${area}/d/2`] }), stored, "its folder is no file");
+  assert.deepEqual(await put(yard, { there: [`${area}/1`, `${area}/d/2`, `${area}/3`] }), full);
+  const deep = [1, 2, 3].map((name) => `${area}/${"d/".repeat(64)}${name}`);
+  assert.deepEqual(await put(yard, { there: deep.slice(1) }), stored);
+  assert.deepEqual(await put(yard, { there: deep }), full, "each counts where no path leads any more");
+  const three = [`${area}/1`, `${area}/2`, `${area}/a.txt`];
+  assert.deepEqual(await put(yard, { there: three }), stored);
+  assert.deepEqual(await put(yard, { there: three, keep: true }), full, "kept beside it, it is one more");
+  assert.deepEqual(await put(yard, { there: three.slice(1), keep: true }), [`${area}/a (2).txt`, true]);
+  const deeper = `${area}/d`;
+  assert.deepEqual(await put(yard, { there: [`${area}/1`, `${area}/2`, `${area}/3`], folder: deeper }), {
+    ...{ ...full, path: `${deeper}/a.txt` },
+  });
+});
+
+test("a file that an earlier try may have stored is the newest of its names with the same bytes, and none of another name or content [C6][L2]", async (t) => {
+  const [dataDir, storage] = [folderWith(t, {}), openDatabase(t)];
+  const workspaces = openWorkspaces({ dataDir, storage, clock, ids, logger: quietLogger([]), limits: testLimits });
+  t.after(() => workspaces.close());
+  const id = ConversationId.parse("c1");
+  const made = await storage.createConversation({ owner: localOwner, id, at: clock.now(), events: [] });
+  assert.ok(made.ok && (await workspaces.create(made.value)).ok);
+  const workspace = workspaces.ofConversation(made.value);
+  const there = {
+    ...{ "a.txt": "first", "a (2).txt": "second", "a (3).txt": "second", "a (10).txt": "other", "a (x).txt": "third" },
+    ...{ ".env": "mine", ".env (2)": "theirs", "b.txt": "third", "a (2) (3).txt": "third" },
+  };
+  for (const [name, text] of Object.entries(there)) assert.ok((await workspace.write(`uploads/${name}`, text)).ok);
+  let open = 0;
+  const watched: Workspaces = {
+    ...workspaces,
+    async spool(source, options) {
+      const spooled = await workspaces.spool(source, options);
+      if (!spooled.ok) return spooled;
+      open += 1;
+      const close = () => {
+        open -= 1;
+        spooled.value.close();
+      };
+      return ok({ ...spooled.value, close });
+    },
+  };
+  const parts = { workspaces: watched, sandboxSettings: () => testSettings };
+  const sent = async (name: string, text: string, keep = true) => {
+    const chunks = (async function* () {
+      yield Buffer.from(text);
+    })();
+    const stored = await storeOnce(parts, workspace, { name, folder: "uploads", chunks, keep }, async (file) => {
+      const content = (await gather(file.chunks)).toString();
+      assert.equal(content, text, "all of it is stored, or stored again");
+      const path = `uploads/${file.name}`;
+      return ok({ name: file.name, path, type: "text", bytes: text.length, replaced: !file.keep });
+    });
+    assert.equal(open, 0, "nothing of it is kept besides");
+    return stored.ok ? [stored.value.name, stored.value.replaced] : stored.failure.code;
+  };
+  const isNew = (name: string) => [name, false];
+  assert.deepEqual(await sent("a.txt", "first"), isNew("a.txt"));
+  assert.deepEqual(await sent("a.txt", "second"), isNew("a (3).txt"));
+  assert.deepEqual(await sent("a.txt", "other"), isNew("a (10).txt"));
+  assert.deepEqual(await sent("a.txt", "2econd"), isNew("a.txt"), "as long, and another one");
+  assert.deepEqual(await sent("a.txt", "third"), isNew("a.txt"), "only other names have that");
+  assert.deepEqual(await sent(".env", "theirs"), isNew(".env (2)"));
+  assert.deepEqual(await sent("a.txt", "second", false), ["a.txt", true], "whoever replaces has no other name");
+  assert.equal(await sent("a.txt", "x".repeat(1_001)), "too_large");
+  assert.deepEqual(await sent("a.txt", "x".repeat(1_000)), isNew("a.txt"));
+});
+
+const entry = (path: string, bytes = 4): FileStat => ({ path, type: "file", bytes, mode: 0o644, modifiedAt: 0 });
+
+test("a file that vanishes while the archive is made is left out, and the archive says so [S3]", async () => {
+  const made = await openArchive(workspaceOf([entry("outputs/a.txt"), entry("outputs/gone.txt")]), "outputs");
+  assert.ok(made.ok);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of made.value.chunks()) pieces.push(piece);
+  const held = Object.entries(unzipSync(Buffer.concat(pieces))).map(([name, bytes]) => [name, `${Buffer.from(bytes)}`]);
+  assert.deepEqual(held, [
+    ["a.txt", "text"],
+    ["_left-out.txt", "outputs/gone.txt\n"],
+  ]);
+});
+
+test("more files or bytes than one archive holds are refused before it is begun [S3]", async () => {
+  const { filesMax, bytesMax } = archiveLimits;
+  const many = Array.from({ length: filesMax + 1 }, (_, number) => entry(`outputs/${number}`));
+  const large = [entry("outputs/a", bytesMax), entry("outputs/b", 1)];
+  assert.deepEqual(
+    [await openArchive(workspaceOf(many), "outputs"), await openArchive(workspaceOf(large), "outputs")],
+    [
+      failure("archive_too_large", { name: "outputs", what: "files", limit: filesMax }),
+      failure("archive_too_large", { name: "outputs", what: "bytes", limit: bytesMax }),
+    ],
+  );
+});
+
+test("each file of an archive has the time at which it was changed, as near as the format comes to it [S3]", async () => {
+  const times = [Date.UTC(1975, 5, 15), Date.UTC(2024, 5, 15, 12), Date.UTC(2150, 5, 15)];
+  const entries = times.map((modifiedAt, n) => ({ ...entry(`file-${n}`), modifiedAt }));
+  const made = await openArchive(workspaceOf(entries), ".");
+  assert.ok(made.ok);
+  const bytes = await gather(made.value.chunks());
+  const years = entries.map(({ path }) => {
+    // The date stands before the checksum, the sizes and the lengths that come before the name.
+    const date = bytes.readUInt16LE(bytes.indexOf(path) - 18);
+    return [1980 + (date >> 9), (date >> 5) & 15];
+  });
+  assert.deepEqual(years.slice(0, 2), [
+    [1980, 1],
+    [2024, 6],
+  ]);
+  assert.deepEqual(years[2], [2099, 12]);
+});
+
+function workspaceOf(entries: readonly FileStat[]): Parameters<typeof openArchive>[0] {
+  return {
+    id: "c1",
+    async walk(path, how) {
+      assert.deepEqual(how, { hidden: true });
+      if (path === "nowhere") return failure("file_not_found", { path, near: "" });
+      return ok(
+        (async function* () {
+          yield* entries;
+        })(),
+      );
+    },
+    async stream(path) {
+      if (path.includes("gone")) return failure("file_not_found", { path, near: "" });
+      const text = (async function* () {
+        yield Buffer.from("text");
+        return undefined;
+      })();
+      const chunks = {
+        [Symbol.asyncIterator]: () => text,
+        next: () => text.next(),
+        return: () => text.return(undefined),
+      };
+      return ok({ stat: entry(path), chunks });
+    },
+  };
+}
+
+const type = "multipart/form-data; boundary=b";
+const field = (name: string, value: string) =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const file = (name: string, content = "text") =>
+  `--b\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n${content}\r\n`;
+const end = "--b--\r\n";
+
+/** A sender, and how far it has come: how many pieces were taken, and whether nobody wants more. */
+function sender(pieces: Iterable<string>) {
+  const seen = { taken: 0, isOver: false };
+  async function* source() {
+    try {
+      for (const piece of pieces) {
+        seen.taken += 1;
+        yield Buffer.from(piece);
+      }
+    } finally {
+      seen.isOver = true;
+    }
+  }
+  return { source: source(), seen };
+}
+
+async function told(...pieces: string[]) {
+  const form = await openForm(sender(pieces).source, type);
+  if (!form.ok) return form.failure.params.why;
+  try {
+    const content = await gather(form.value.file.chunks);
+    return [form.value.file.name, content.toString(), Object.fromEntries(form.value.fields)];
+  } catch (error) {
+    assert.ok(error instanceof BrokenOff);
+    return form.value.fault()?.params.why;
+  }
+}
+
+test("a form may have as many fields, and fields as long, as the limits say, before its file and behind it [F4]", async () => {
+  const fields = Array.from({ length: 33 }, (_, n) => field(`f${n}`, "x"));
+  const all = Object.fromEntries(fields.slice(0, 32).map((_, n) => [`f${n}`, "x"]));
+  assert.deepEqual(await told(fields.slice(0, 32).join("") + file("a.txt") + end), ["a.txt", "text", all]);
+  assert.deepEqual(await told(file("a.txt") + fields.slice(0, 32).join("") + end), ["a.txt", "text", all]);
+  assert.equal(await told(fields.join("") + file("a.txt") + end), "too_many_parts");
+  assert.equal(await told(file("a.txt") + fields.join("") + end), "too_many_parts");
+  const longest = "x".repeat(8 * 1024);
+  assert.deepEqual(await told(field("f", longest) + file("a.txt") + end), ["a.txt", "text", { f: longest }]);
+  assert.equal(await told(`${field("f", `${longest}x`)}${file("a.txt")}${end}`), "field_too_long");
+  assert.equal(await told(`${file("a.txt")}${field("f", `${longest}x`)}${end}`), "field_too_long");
+  assert.equal(await told(file("a.txt") + file("b.txt") + end), "several_files");
+  const late = await told(file("a.txt"), "--b\r\n", field("f", "x").slice(5), end);
+  assert.deepEqual(late, ["a.txt", "text", { f: "x" }], "the file ends with the form, not before");
+  assert.equal(await told(file("a.txt"), "--b\r\n", file("b.txt").slice(5), end), "several_files");
+});
+
+/** A file without end, of which each piece is larger than what is held of it. */
+function* endless() {
+  yield file("a.txt", "").slice(0, -2);
+  for (;;) yield "x".repeat(256 * 1024);
+}
+
+test("a file is taken no faster than it is read, and no further once nobody wants more of it [F4]", async () => {
+  const soon = () => new Promise((resolve) => setImmediate(resolve));
+  for (const leave of ["close", "return"] as const) {
+    const { source, seen } = sender(endless());
+    const form = await openForm(source, type);
+    assert.ok(form.ok);
+    for (let turn = 0; turn < 20; turn += 1) await soon();
+    assert.ok(seen.taken <= 3, `${seen.taken} pieces were taken that nobody has read`);
+    const chunks = form.value.file.chunks[Symbol.asyncIterator]();
+    assert.equal((await chunks.next()).done, false);
+    if (leave === "close") form.value.close();
+    else await chunks.return?.();
+    while (!seen.isOver) await soon();
+    assert.equal(form.value.fault(), undefined);
+  }
+});
+
+test("a form whose sender goes away in the middle of its file breaks off for whoever reads it [F4][Q2]", async () => {
+  async function* cut() {
+    yield Buffer.from(file("a.txt").slice(0, -4));
+    throw new BrokenOff("the sender has gone");
+  }
+  const form = await openForm(cut(), type);
+  assert.ok(form.ok);
+  await assert.rejects(gather(form.value.file.chunks), BrokenOff);
+  assert.deepEqual(form.value.fault()?.params, { why: "broken_off" });
+});
+
+test("a mistake of ours while a form comes in is told as one, and not as a form that its sender broke off [F4]", async () => {
+  async function* broken(beginning: string) {
+    yield Buffer.from(beginning);
+    throw new RangeError("a mistake of ours");
+  }
+  await assert.rejects(openForm(broken(field("f", "x")), type), RangeError);
+  const form = await openForm(broken(file("a.txt").slice(0, -4)), type);
+  assert.ok(form.ok);
+  await assert.rejects(gather(form.value.file.chunks), RangeError);
+});

@@ -1,0 +1,343 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LiveFrame } from "../loop/loop.ts";
+import type { LogEvent } from "../protocol/events.ts";
+import { StreamCursor } from "../protocol/stream.ts";
+import { type Attempts, attemptAfter, isSameAttempt, noteAttempt } from "./attempt.ts";
+import { openPlace, type PlacedFrame, readCursor } from "./cursor.ts";
+import { gatherLiveText } from "./live-text.ts";
+import { eventStream } from "./stream.ts";
+import { wholeCharacters } from "./whole-characters.ts";
+
+const [first, second] = [
+  { turn: 1, step: 1, attempt: 1 },
+  { turn: 1, step: 1, attempt: 2 },
+];
+
+/** Of an event only what says where an answer begins and ends. */
+function event(type: LogEvent["type"], of: object = {}): LogEvent {
+  return { type, seq: 1, at: 1, ...first, ...of } as LogEvent;
+}
+
+/** Which ends an answer that is being written. */
+const endings = ["message.assistant", "step.failed", "turn.finished", "turn.recovered", "rewound"] as const;
+
+test("text of an answer is shown from its beginning to each of its ends, and never of another agent's [C3]", () => {
+  assert.deepEqual(attemptAfter(undefined, event("step.started")), first);
+  assert.deepEqual(attemptAfter(first, event("step.started", { attempt: 2 })), second);
+  for (const type of endings) {
+    assert.equal(attemptAfter(first, event(type)), undefined, type);
+    assert.deepEqual(attemptAfter(first, event(type, { agent: "a" })), first, `${type} of a helper`);
+  }
+  assert.deepEqual(attemptAfter(first, event("call.finished")), first);
+  assert.equal(attemptAfter(undefined, event("step.started", { agent: "a" })), undefined);
+});
+
+test("what helpers write ends with each of their answers, and all of it with the turn that they work for [C3][A2]", () => {
+  const after = (...events: LogEvent[]): unknown => {
+    const open: Attempts = new Map([
+      ["a", first],
+      ["b", first],
+    ]);
+    for (const one of events) noteAttempt(open, one);
+    return Object.fromEntries(open);
+  };
+  assert.deepEqual(after(event("step.started", { agent: "a", attempt: 2 })), { a: second, b: first });
+  for (const type of endings) assert.deepEqual(after(event(type, { agent: "a" })), { b: first }, type);
+  for (const type of ["turn.finished", "rewound"] as const) assert.deepEqual(after(event(type)), {}, type);
+  for (const type of ["message.assistant", "step.failed", "step.started"] as const)
+    assert.deepEqual(after(event(type)), { a: first, b: first }, `${type} of the main one`);
+});
+
+test("text belongs to one try at one step of one turn, and to no other [C3]", () => {
+  const others = [{ turn: 2 }, { step: 2 }, { attempt: 2 }];
+  assert.ok(isSameAttempt(first, { ...first }));
+  for (const other of others) assert.equal(isSameAttempt(first, { ...first, ...other }), false, JSON.stringify(other));
+});
+
+const attempt = { turn: 1, step: 2, attempt: 1 };
+
+function at(cursor: string) {
+  const start = readCursor(cursor);
+  assert.ok(start !== undefined, cursor);
+  return openPlace(start, undefined);
+}
+
+function output(call: string, text: string, of: { readonly offset?: number; readonly agent?: string } = {}) {
+  return { frame: "output", call, offset: 0, text, ...of } as const;
+}
+
+function finished(call: string, of: object = {}) {
+  return { frame: "event", event: { type: "call.finished", seq: 9, at: 1, call, ...of } as LogEvent } as const;
+}
+
+function heard(frames: readonly PlacedFrame[]) {
+  return frames.map(({ id, body }) => [id, "text" in body && "offset" in body ? [body.offset, body.text] : body.frame]);
+}
+
+test("of what a program says a reader who comes back gets the rest, each program's by itself, until its call is over [C3]", () => {
+  const place = at("5,call_1:4,a%2Fcall_1:2");
+  assert.deepEqual(heard(place.pass(output("call_1", "0123456"))), [["5,call_1:7,a%2Fcall_1:2", [4, "456"]]]);
+  assert.deepEqual(heard(place.pass(output("call_1", "0123456"))), [], "what it has does not come again");
+  const ofHelper = output("call_1", "cd", { offset: 2, agent: "a" });
+  assert.deepEqual(heard(place.pass(ofHelper)), [["5,call_1:7,a%2Fcall_1:4", [2, "cd"]]]);
+  assert.deepEqual(heard(place.pass(finished("call_1"))), [["9,a%2Fcall_1:4", "event"]]);
+  assert.deepEqual(heard(place.pass(finished("call_1", { agent: "a" }))), [["9", "event"]]);
+});
+
+test("a place in a stream is never longer than one that is taken back, however many programs speak [C3]", () => {
+  const place = at("1");
+  for (let number = 1; number <= 9; number += 1) place.pass(output(`call_${number}`, "x"));
+  const eight = [2, 3, 4, 5, 6, 7, 8, 9].map((number) => `call_${number}:1`);
+  assert.equal(place.cursor(), ["1", ...eight].join(","));
+  const [longest, longer] = ["x".repeat(200), "x".repeat(201)];
+  for (const call of [longer, longest]) place.pass(output(call, "x"));
+  assert.equal(place.cursor(), ["1", ...eight.slice(1), `${longest}:1`].join(","));
+  assert.ok(StreamCursor.safeParse(place.cursor()).success);
+  assert.deepEqual(readCursor(place.cursor())?.outputs.get(longest), 1);
+});
+
+test("a long text comes in pieces that take no character apart, and each says where it stands [C3]", () => {
+  const place = at("3~1.2.1.r5t1");
+  const text = `${"x".repeat(10_000)}🌍${"y".repeat(10)}`;
+  const pieces = place.pass({ frame: "delta", ...attempt, kind: "text", offset: 0, text });
+  assert.deepEqual(heard(pieces), [
+    ["3~1.2.1.r5t10000", [1, text.slice(1, 10_000)]],
+    ["3~1.2.1.r5t10012", [10_000, `🌍${"y".repeat(10)}`]],
+  ]);
+  const reasoning = place.pass({ frame: "delta", ...attempt, kind: "reasoning", offset: 0, text: "why not" });
+  assert.deepEqual(heard(reasoning), [["3~1.2.1.r7t10012", [5, "ot"]]]);
+});
+
+test("what is said in another attempt is new to a reader, and the place of the attempt before it is given up [C3]", () => {
+  const place = at("3~1.2.1.t4");
+  const again = { ...attempt, attempt: 2 };
+  const started = { type: "step.started", seq: 4, at: 1, ...again } as LogEvent;
+  assert.deepEqual(heard(place.pass({ frame: "event", event: started })), [["4", "event"]]);
+  assert.deepEqual(place.open(), again);
+  const anew = place.pass({ frame: "delta", ...again, kind: "text", offset: 0, text: "anew" });
+  assert.deepEqual(heard(anew), [["4~1.2.2.t4", [0, "anew"]]]);
+  assert.deepEqual(heard(place.pass({ frame: "caught_up", head: 7 })), [["7~1.2.2.t4", "caught_up"]]);
+  assert.deepEqual(heard(place.pass({ frame: "ping" })), [[undefined, "ping"]]);
+});
+
+test("of what helpers write a reader gets each word once, thoughts and words apart, and all of another attempt [C3][A2]", () => {
+  const place = at("3");
+  const said = (text: string, of: object = {}) =>
+    heard(place.pass({ frame: "delta", ...attempt, kind: "text", offset: 0, agent: "a", text, ...of })).map(
+      ([, piece]) => piece,
+    );
+  assert.deepEqual(said("one"), [[0, "one"]]);
+  assert.deepEqual(said("why", { kind: "reasoning" }), [[0, "why"]]);
+  assert.deepEqual(said("one two"), [[3, " two"]], "though it thought meanwhile");
+  assert.deepEqual(said("why not", { kind: "reasoning" }), [[3, " not"]]);
+  assert.deepEqual(said("one", { agent: "b" }), [[0, "one"]], "another one's words are its own");
+  assert.deepEqual(said("anew", { attempt: 2 }), [[0, "anew"]]);
+  assert.equal(place.cursor(), "3", "who comes back gets these from their beginning");
+});
+
+test("which answer each helper is writing follows from what a reader has of the log [C3][A2]", () => {
+  const start = readCursor("3");
+  assert.ok(start !== undefined);
+  const place = openPlace(start, undefined, new Map([["b", attempt]]));
+  const logged = (type: LogEvent["type"], of: object) =>
+    place.pass({ frame: "event", event: { type, seq: 4, at: 1, ...attempt, ...of } as LogEvent });
+  logged("step.started", { agent: "a" });
+  assert.deepEqual([place.open("a"), place.open("b"), place.open()], [attempt, attempt, undefined]);
+  logged("message.assistant", { agent: "b" });
+  assert.deepEqual([place.open("a"), place.open("b")], [attempt, undefined]);
+});
+
+test("text whose beginning a reader lacks is told from where it stands [C3]", () => {
+  const place = at("3~1.2.1.t2");
+  const pieces = place.pass({ frame: "delta", ...attempt, kind: "text", offset: 5, text: "words" });
+  assert.deepEqual(heard(pieces), [["3~1.2.1.t10", [5, "words"]]]);
+});
+
+const attemptOfLiveText = { turn: 1, step: 1, attempt: 1 };
+
+type Of = {
+  readonly agent?: string;
+  readonly offset?: number;
+  readonly step?: number;
+  readonly kind?: "text" | "reasoning";
+};
+
+function delta(text: string, of: Of = {}) {
+  return { ...{ frame: "delta", ...attemptOfLiveText, kind: "text", offset: 0, text }, ...of } satisfies LiveFrame;
+}
+
+test("text of a helper waits until its reader hears of its step, and no longer than the helper works [C3][A2]", () => {
+  const text = gatherLiveText();
+  const open = (agent?: string) => (agent === undefined ? undefined : attemptOfLiveText);
+  text.startCounting();
+  for (const agent of ["a", "b"]) text.add(delta(`of ${agent}`, { agent }));
+  assert.deepEqual(
+    text.take(() => undefined),
+    [],
+  );
+  text.pass({ type: "agent.ended", seq: 1, at: 1, id: "a", outcome: "done" });
+  assert.deepEqual(text.take(open), [delta("of b", { agent: "b" })]);
+});
+
+test("what a slow reader missed of a helper stays too much when the main agent begins anew: no text has a gap [C3][A2]", () => {
+  const text = gatherLiveText();
+  const long = "x".repeat(200 * 1024);
+  text.startCounting();
+  text.add(delta(long));
+  for (const n of [0, 1]) text.add(delta(long, { agent: "a", offset: n * long.length }));
+  assert.ok(text.isTooMuch());
+  text.add(delta("anew", { step: 2 }));
+  assert.ok(text.isTooMuch());
+});
+
+test("of a program that says more than waits for a slow reader the end comes, and where in all it said that stands [C3]", () => {
+  const text = gatherLiveText();
+  const call = "call 1";
+  let offset = 0;
+  for (const said of ["a".repeat(10_000), "b".repeat(10_000), "c".repeat(100), "end"]) {
+    text.add({ frame: "output", call, offset, text: said });
+    offset += said.length;
+  }
+  const [frame, ...others] = text.take(() => undefined);
+  assert.ok(frame?.frame === "output" && others.length === 0);
+  assert.deepEqual([frame.offset, frame.text.length], [offset - 16_000, 16_000]);
+  assert.match(frame.text, /^a+b{10000}c{100}end$/);
+});
+
+test("what gathered is taken once, in one piece where it goes on, and words are not mixed with thoughts [C3][A2]", () => {
+  for (const agent of [undefined, "a"]) {
+    const own = agent === undefined ? {} : { agent };
+    const text = gatherLiveText();
+    const open = (of?: string) => (of === agent ? attemptOfLiveText : undefined);
+    text.add(delta("on", own));
+    text.add(delta("e", { ...own, offset: 2 }));
+    text.add(delta("hm", { ...own, offset: 3, kind: "reasoning" }));
+    text.add(delta("lost before", { ...own, offset: 9, kind: "reasoning" }));
+    assert.deepEqual(text.take(open), [
+      delta("one", own),
+      delta("hm", { ...own, offset: 3, kind: "reasoning" }),
+      delta("lost before", { ...own, offset: 9, kind: "reasoning" }),
+    ]);
+    assert.deepEqual(text.take(open), []);
+    text.add(delta("of the first", own));
+    text.add(delta("of the second", { ...own, step: 2 }));
+    assert.deepEqual(text.take(open), [], "that step is over");
+    assert.deepEqual(
+      text.take((of) => (of === agent ? { ...attemptOfLiveText, step: 2 } : undefined)),
+      [delta("of the second", { ...own, step: 2 })],
+    );
+  }
+  const said = gatherLiveText();
+  const call = "call 1";
+  said.add({ frame: "output", call, offset: 0, text: "begin" });
+  said.add({ frame: "output", call, offset: 9, text: "on" });
+  const taken = () => said.take(() => undefined);
+  assert.deepEqual([taken(), taken()], [[{ frame: "output", call, offset: 9, text: "on" }], []]);
+});
+
+test("too much is what gathered since a reader is counted and last took something, the main agent's and the helpers' apart [C3][A2]", () => {
+  const most = 256 * 1024;
+  for (const agent of [undefined, "a"]) {
+    const own = agent === undefined ? {} : { agent };
+    const text = gatherLiveText();
+    const open = () => attemptOfLiveText;
+    text.add(delta("x".repeat(2 * most), own));
+    assert.equal(text.isTooMuch(), false, "the answer so far came at once");
+    text.startCounting();
+    assert.equal(text.isTooMuch(), false);
+    let offset = 2 * most;
+    const say = (length: number) => {
+      text.add(delta("y".repeat(length), { ...own, offset }));
+      offset += length;
+      return text.isTooMuch();
+    };
+    assert.deepEqual([say(most), text.take(open).length, say(most), say(1)], [false, 1, false, true]);
+    say(7);
+    const [held] = text.take(open);
+    assert.equal(held?.text.length, most + 1, "nothing is held beyond that");
+    assert.equal(text.isTooMuch(), false);
+  }
+  const anew = gatherLiveText();
+  anew.startCounting();
+  anew.add(delta("x".repeat(most + 1)));
+  anew.add(delta("anew", { step: 2 }));
+  assert.deepEqual(
+    [anew.isTooMuch(), anew.take(() => ({ ...attemptOfLiveText, step: 2 }))],
+    [false, [delta("anew", { step: 2 })]],
+  );
+});
+
+type Frame = { readonly frame: string; readonly id?: string; readonly text: string };
+
+async function chunks(batches: readonly (readonly Frame[])[]): Promise<string[]> {
+  const stream = eventStream<Frame>(
+    async function* () {
+      for (const batch of batches) yield [...batch];
+    },
+    {
+      idOf: ({ id }) => id,
+      dataOf: ({ text }) => ({ text }),
+      signal: new AbortController().signal,
+      onThrown: (error) => assert.fail(String(error)),
+    },
+  );
+  const all: string[] = [];
+  for await (const chunk of stream) all.push(Buffer.from(chunk).toString());
+  return all;
+}
+
+test("events go out batch by batch with the hint when to come back before the first, and a large batch in several pieces [C3]", async () => {
+  const frame = (text: string, id?: string): Frame => ({ frame: "said", text, ...(id !== undefined && { id }) });
+  const event = (text: string, id?: string) =>
+    `event: said\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify({ text })}\n\n`;
+  const hint = "retry: 1000\n";
+  assert.deepEqual(await chunks([[], [frame("a", "1"), frame("b")], [], [frame("c", "2")]]), [
+    hint + event("a", "1") + event("b"),
+    event("c", "2"),
+  ]);
+  const half = "x".repeat(8_192);
+  assert.deepEqual(await chunks([[frame(half), frame(half), frame("end")]]), [
+    hint + event(half) + event(half),
+    event("end"),
+  ]);
+});
+
+test("an event that is too long for one goes out in parts, of which the last alone is a place to go on from [C3]", async () => {
+  const sent = async (text: string, id?: string) => {
+    const [first = "", ...more] = await chunks([[{ frame: "said", text, ...(id !== undefined && { id }) }]]);
+    return [first.replace("retry: 1000\n", ""), ...more].join("").split("\n\n").slice(0, -1);
+  };
+  const room = 64 * 1024 - 'event: said\nid: 7\ndata: {"text":""}\n\n'.length;
+  assert.equal((await sent("x".repeat(room), "7")).length, 1, "as long as may be");
+  const parts = (await sent("x".repeat(room + 1), "7")).map((event) => {
+    const [name, ...lines] = event.split("\n");
+    const { text, ...part } = JSON.parse(lines.at(-1)?.slice("data: ".length) ?? "");
+    return { name, id: lines.length === 2 ? lines[0] : undefined, text, part };
+  });
+  const of = { frame: "part", of: "7", count: 4 };
+  assert.deepEqual(
+    parts.map(({ text: _, ...told }) => told),
+    [0, 1, 2, 3].map((index) => ({
+      ...{ name: "event: part", id: index === 3 ? "id: 7" : undefined, part: { ...of, index } },
+    })),
+  );
+  assert.equal(parts.map(({ text }) => text).join(""), JSON.stringify({ text: "x".repeat(room + 1) }));
+  const wide = await sent("世".repeat(30_000));
+  assert.ok(wide.every((event) => Buffer.byteLength(event) <= 64 * 1024));
+  assert.match(wide[0] ?? "", /"of":"said"/);
+});
+
+test("a piece of a text ends before a character that it cannot hold whole, and never behind the text [C3]", () => {
+  const text = "a🌍b";
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 99].map((end) => wholeCharacters(text, end)),
+    [1, 1, 3, 4, 4, 4],
+  );
+  const halves = ["x\ud7ffy", "x\ud800y", "x\udbffy", "x\udc00y"];
+  assert.deepEqual(
+    halves.map((half) => wholeCharacters(half, 2)),
+    [2, 1, 1, 2],
+  );
+  assert.equal(wholeCharacters("a\ud83c", 2), 2, "a half at the end of all of it has nothing to wait for");
+});
