@@ -18,9 +18,3 @@ export function noted<T>(told: unknown[], what: unknown, answer: T): T {
   told.push(what);
   return answer;
 }
-
-/** As `noted`, but a moment later: it is seen who does not wait for it. */
-export async function notedLater(told: unknown[], what: unknown): Promise<void> {
-  await new Promise(setImmediate);
-  told.push(what);
-}

@@ -3,12 +3,12 @@ import { localOwner } from "../../protocol/ids.ts";
 import type { RouteName } from "../../protocol/routes.ts";
 import type { Call, Parts } from "../handler.ts";
 
-export { noted, notedLater } from "../../../test/world/partly.ts";
+export { noted } from "../../../test/world/partly.ts";
 
 /** Of all that handlers work with, what the one that is tested needs. */
 export const partsWith = (own: Some<Parts>): Parts => partly<Parts>(own);
 
-export const never = new AbortController().signal;
+const never = new AbortController().signal;
 
 /** A request as its handler gets it. */
 export function asked<N extends RouteName>(_: N, of: Some<Call<N>>): Call<N> {
