@@ -7,7 +7,6 @@ import { type TestContext, test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
 import { systemIds } from "../base/ids.ts";
-import { ok } from "../base/result.ts";
 import type { Logger } from "../observe/observe.ts";
 import { failure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";

@@ -15,7 +15,7 @@ import type { NewTrash, Storage } from "../storage/storage.ts";
 import { agentRow } from "./assignments.ts";
 import { openBooks } from "./books.ts";
 import { openPlaces } from "./folders.ts";
-import { listTrash, restoreTrash } from "./from-trash.ts";
+import { restoreTrash } from "./from-trash.ts";
 import { openInUse } from "./in-use.ts";
 import { layoutOf } from "./layout.ts";
 import { openPlots } from "./plots.ts";
@@ -106,7 +106,6 @@ async function unused(t: TestContext, { changed, more }: Given = {}) {
 
 const skipped = { workspaces: 0, bytes: 0, skipped: 1 };
 const stays = [["workspaces/task/a"], [], undefined];
-const moved = { workspaces: 1, bytes: 7, skipped: 0 };
 const leftBecause = (why: string) =>
   `{folder} was left as it is: {why} ${JSON.stringify({ folder: "workspaces/task", why })}`;
 

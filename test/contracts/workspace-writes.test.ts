@@ -19,7 +19,6 @@ import { mkdtemp, open, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { BrokenOff, type FileFailure, type Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
