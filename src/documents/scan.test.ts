@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import type { LineHit, SearchQuery } from "./documents.ts";
+import { excerpt, placesIn } from "./excerpt.ts";
 import { plansFor } from "./query.ts";
-import { countsOf, newProgress, scanFiles } from "./scan.ts";
+import { countsOf, newProgress, place, scanFiles } from "./scan.ts";
+import { runJob } from "./scan-job.ts";
 import type { TextResult } from "./search.ts";
+import { watchOver } from "./watch-over.ts";
+import { openWorkQueue } from "./work-queue.ts";
 
 const words = ["foo", "Foo", "bar", "foobar", " ", "\r", "12", "é", "É", "你好", "🙂", "a-b", ".", "(", "ſ", "K"];
 const line = fc.array(fc.constantFrom(...words), { maxLength: 6 }).map((chosen) => chosen.join(""));
@@ -82,28 +87,6 @@ test("counting ends also where one line has matches without end [D3]", () => {
   assert.deepEqual(counts, { total: 10_000, filesSearched: 1, filesSkipped: 0, stopped: "hits" });
 });
 
-test("a pattern that matches nothing everywhere finds a long line once [D3]", () => {
-  const { find } = searchable({ "outputs/a.json": "1,".repeat(5_000_000), "outputs/b.txt": "x\n" });
-  const { hits, ...counts } = find("x*", { isRegex: true, contextCharacters: 2 });
-  assert.deepEqual(hits, [
-    { path: "outputs/a.json", line: 1, column: 1, text: "1,..." },
-    { path: "outputs/b.txt", line: 1, text: "**x**" },
-  ]);
-  assert.deepEqual(counts, { total: 2, filesSearched: 2, filesSkipped: 0, stopped: undefined });
-});
-
-test("the mark at the beginning of a file is no part of its first line [D3][F1]", () => {
-  const { find } = searchable({
-    "outputs/a.csv": "\uFEFFid,name\n1,x\n",
-    "outputs/b.csv": Buffer.from("\uFEFFid,name\n2,y\n", "utf16le"),
-    "outputs/c.csv": Buffer.concat([Buffer.from("\uFEFFid,name\n3,"), Buffer.from([0xff, 0x0a])]),
-  });
-  const { hits, total } = find("^id,", { isRegex: true, contextCharacters: 5 });
-  const text = (next: string) => `**id,**name\n${next}`;
-  assert.deepEqual([total, hits.map((hit) => hit.text)], [3, [text("1..."), text("2..."), text("3...")]]);
-  assert.equal(find("\\uFEFF", { isRegex: true }).total, 0);
-});
-
 function scan(content: string, asked: string, isRegex: boolean): number[] {
   const { hits, total, stopped } = searchable({ "a.txt": content }).find(asked, { isRegex, contextCharacters: 20 });
   assert.deepEqual([total, stopped], [hits.length, undefined]);
@@ -141,3 +124,158 @@ function byEye(content: string, pattern: RegExp): number[] {
   if (lines.at(-1) === "") lines.pop();
   return lines.flatMap((one, index) => (pattern.test(one.replace(/\r$/, "")) ? [index + 1] : []));
 }
+
+test("a search for words may take a minute, one for a pattern ten seconds; what was found by then is told [D3]", () => {
+  const timed = (query: string, isRegex: boolean, secondsPerFile: number) => {
+    const { found, stopped } = search({ query, isRegex, secondsPerFile, files: 4 });
+    return [found, stopped];
+  };
+  assert.deepEqual(timed("word", false, 14.9), [4, undefined]);
+  assert.deepEqual(timed("word", false, 20), [3, "time"]);
+  assert.deepEqual(timed("w.rd", true, 2.4), [4, undefined]);
+  assert.deepEqual(timed("w.rd", true, 5), [2, "time"]);
+});
+
+type Search = { query: string; isRegex: boolean; secondsPerFile: number; files: number };
+
+function search({ query, isRegex, secondsPerFile, files }: Search) {
+  const [clock, progress] = [manualClock(), newProgress()];
+  const plans = plansFor(query, isRegex);
+  assert.ok(plans.ok);
+  const bytes = Buffer.from("a word is here\n");
+  function* slowFiles() {
+    for (let file = 0; file < files; file += 1) {
+      yield { path: `${file}.txt`, bytes: bytes.length, read: () => bytes };
+      clock.move(secondsPerFile * 1_000);
+    }
+  }
+  const hits: LineHit[] = [];
+  const job = { path: ".", root: 0, plans: plans.value, hitsMax: 10, contextCharacters: 10, progress };
+  const stopped = runJob(job, { clock, files: slowFiles, found: (hit) => void hits.push(hit) });
+  return { found: hits.length, stopped, counts: countsOf(progress) };
+}
+
+test("a pattern that makes no progress for half a second is given up [D3]", () => {
+  const { look, progress, endings } = watched();
+  Atomics.store(progress, place.isMatching, 1);
+  look(4);
+  assert.equal(endings(), 0);
+  look(1);
+  assert.equal(endings(), 1);
+});
+
+test("a search for words on a busy machine is given up only after a minute without any progress [D3]", () => {
+  const { look, progress, endings, timers } = watched();
+  look(599);
+  Atomics.add(progress, place.beats, 1);
+  look(600);
+  assert.equal(endings(), 0);
+  look(1);
+  assert.equal(endings(), 1);
+  look(1_000);
+  assert.deepEqual([endings(), timers()], [1, 0]);
+});
+
+function watched() {
+  const [clock, progress] = [manualClock(), newProgress()];
+  let endings = 0;
+  const stop = watchOver(progress, clock, () => {
+    endings += 1;
+  });
+  const look = (times: number) => {
+    for (let time = 0; time < times; time += 1) clock.move(100);
+  };
+  return { look, stop, progress, endings: () => endings, timers: clock.timers };
+}
+
+const lineExcerpt = fc
+  .array(fc.constantFrom("a", "ab", "b", "🙂", "-", "--------", "汉"), { maxLength: 60 })
+  .map((parts) => parts.join(""));
+const marks = fc.constantFrom(/a/g, /ab|b/g, /a*/g, /🙂/gu, /汉.+?-/gu, /-+/g);
+
+test("all matches of a lineExcerpt are shown, none of them twice, and nothing else is marked [D3]", () => {
+  fc.assert(
+    fc.property(lineExcerpt, marks, fc.nat({ max: 12 }), (text, pattern, characters) => {
+      const places = [...placesIn(text, pattern, characters)];
+      const matches = [...text.matchAll(pattern)];
+      if (matches.length === 0)
+        assert.deepEqual(
+          places.map(({ start, end }) => [start, end]),
+          [[0, 0]],
+        );
+      for (const { index, 0: match } of matches.filter((one) => one[0] !== ""))
+        assert.equal(
+          places.filter(({ from, to, start }) => start <= index && from <= index && index < to).length,
+          1,
+          match,
+        );
+      for (const [index, { start, to }] of places.entries())
+        assert.ok(start >= (places[index - 1]?.to ?? 0) && to >= start);
+    }),
+  );
+});
+
+test("an excerpt without its marks is a part of the lineExcerpt [D3]", () => {
+  fc.assert(
+    fc.property(lineExcerpt, marks, fc.nat({ max: 12 }), (text, pattern, characters) => {
+      for (const place of placesIn(text, pattern, characters)) {
+        const shown = excerpt({ before: undefined, line: text, after: undefined }, place, characters);
+        assert.equal(shown.replaceAll("**", "").replaceAll("...", ""), text.slice(place.from, place.to));
+        assert.ok(shown.isWellFormed());
+      }
+    }),
+  );
+});
+
+function watchedWorkQueue(atOnceMax: number) {
+  const queue = openWorkQueue(atOnceMax);
+  const [begun, left]: [string[], string[]] = [[], []];
+  const names = new Map<string, object>();
+  const ends = new Map<string, () => void>();
+  return {
+    queue,
+    begun,
+    left,
+    add(name: string, isFirst = false) {
+      const key = { name };
+      names.set(name, key);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ends.set(name, resolve);
+      const work = () => {
+        begun.push(name);
+        return promise;
+      };
+      queue.add(key, { work, leave: () => void left.push(name) }, { isFirst });
+    },
+    named: (name: string) => names.get(name) ?? {},
+    async end(name: string) {
+      ends.get(name)?.();
+      // What ends lets the next one begin a few steps later.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test("a few are done at a time, and what somebody waits for comes before what only came earlier [D4]", async () => {
+  const { queue, begun, add, named, end } = watchedWorkQueue(2);
+  for (const name of ["a", "b", "c", "d", "e"]) add(name);
+  add("f", true);
+  queue.hasten(named("e"));
+  queue.hasten(named("a"));
+  assert.deepEqual(begun, ["a", "b"]);
+  for (const name of ["b", "a", "e", "f", "c", "d"]) await end(name);
+  assert.deepEqual(begun, ["a", "b", "e", "f", "c", "d"]);
+});
+
+test("what is not wanted any more is never begun, and whoever waits for it hears so, also at the end [D4]", async () => {
+  const { queue, begun, left, add, named, end } = watchedWorkQueue(1);
+  for (const name of ["a", "b", "c"]) add(name);
+  queue.remove(named("a"));
+  queue.remove(named("b"));
+  assert.deepEqual([begun, left], [["a"], ["b"]]);
+  const closed = queue.close();
+  assert.deepEqual(left, ["b", "c"]);
+  await end("a");
+  await closed;
+  assert.deepEqual(begun, ["a"]);
+});

@@ -8,29 +8,12 @@ import { testWorkspace } from "../../test/world/workspace.ts";
 import { failed } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { defaultUploadPolicy } from "../protocol/upload-policy.ts";
-import { BrokenOff, shownPath, type Workspace } from "../workspace/workspace.ts";
+import { shownPath, type Workspace } from "../workspace/workspace.ts";
 import type { UploadPolicy } from "./documents.ts";
+import { attachedText, describeAttached } from "./files-in-message.ts";
 import { receiveUpload } from "./upload.ts";
 
 const program = Buffer.from("MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0", "latin1");
-
-test("a file is put into the uploads, with its type, its size and its line for the ledger [F3]", async (t) => {
-  const { upload, read } = await uploads(t);
-  const text = "name,age\nAda,36\n";
-  assert.deepEqual(await upload("people.csv", [text.slice(0, 5), text.slice(5)]), {
-    ok: true,
-    value: {
-      uploaded: { name: "people.csv", path: "uploads/people.csv", type: "csv", bytes: 16, replaced: false },
-      change: {
-        path: "uploads/people.csv",
-        before: undefined,
-        after: { hash: createHash("sha256").update(text).digest("hex"), bytes: 16, mode: 0o644 },
-        lost: undefined,
-      },
-    },
-  });
-  assert.equal(await read("people.csv"), text);
-});
 
 test("the same name again replaces the file and says so, or stands beside it by choice [F3]", async (t) => {
   const { upload, read } = await uploads(t);
@@ -49,28 +32,6 @@ test("the same name again replaces the file and says so, or stands beside it by 
   assert.deepEqual(await names(long, "eight", true), [long, false]);
   assert.deepEqual(await names(long, "nine", true), [`${"名".repeat(82)} (2).txt`, false]);
   assert.deepEqual([await read("a.txt"), await read("a (2).txt")], ["two", "three"]);
-});
-
-test("of two that want the same free name the later one gets the next, and takes nobody's place [F3][W11]", async (t) => {
-  const { upload, read } = await uploads(t);
-  const gate = Promise.withResolvers<void>();
-  const started = Promise.withResolvers<void>();
-  async function* slow() {
-    started.resolve();
-    await gate.promise;
-    yield Buffer.from("slow");
-  }
-  const first = upload("a.txt", slow(), { keep: true });
-  await started.promise;
-  assert.equal((await upload("a.txt", ["quick"], { keep: true })).ok, true);
-  gate.resolve();
-  const late = await first;
-  assert.equal(late.ok && late.value.uploaded.name, "a (2).txt");
-  assert.deepEqual([await read("a.txt"), await read("a (2).txt")], ["quick", "slow"]);
-  const long = `a.${"b".repeat(253)}`;
-  assert.ok((await upload(long, ["one"], { keep: true })).ok);
-  const second = await upload(long, ["two"], { keep: true });
-  assert.equal(second.ok && second.value.uploaded.name, `a.${"b".repeat(249)} (2)`);
 });
 
 test("of many uploads of one name at once each has a place of its own, where all are to stay, also when files were cleaned up [F3][W11]", async (t) => {
@@ -158,15 +119,6 @@ test("types are judged by content: a renamed program is refused, a log with vali
   );
 });
 
-test("a refusal names the file, what is taken, and the setting that says so [F4]", async (t) => {
-  const { upload } = await uploads(t);
-  assert.deepEqual(await upload("a.csv", [program], { policy: { ...defaultUploadPolicy, types: ["csv", "text"] } }), {
-    ...failure("unsupported_type", {
-      ...{ path: "uploads/a.csv", type: "program", allowed: "csv, text", setting: "uploads.types" },
-    }),
-  });
-});
-
 test("a text has to be one to its end: what follows pages of text is looked at too [F4]", async (t) => {
   const { upload, workspace } = await uploads(t);
   const page = "a line of text\n".repeat(10_000);
@@ -188,18 +140,6 @@ test("a text has to be one to its end: what follows pages of text is looked at t
   const late = [page, page, Buffer.from([0xc4, 0xe3, 0xba, 0xc3, 0x0a])];
   assert.equal((await upload("gbk at the end.txt", late)).ok, true);
   assert.equal((await upload("wide.txt", [Buffer.from(page, "utf16le"), Buffer.from("end", "utf16le")])).ok, true);
-});
-
-test("a program is refused at its first bytes, not when all of it has come in [F4]", async (t) => {
-  const { upload } = await uploads(t);
-  const source = { pulled: 0 };
-  async function* large() {
-    yield Buffer.concat([program, Buffer.alloc(100_000)]);
-    yield* endless(source, "\0".repeat(1_000));
-  }
-  const refused = await upload("a.csv", large());
-  assert.equal(refused.ok ? "" : refused.failure.code, "unsupported_type");
-  assert.equal(source.pulled, 0);
 });
 
 test("a stored name cannot lead elsewhere, start a line or be endless [S5][W5]", async (t) => {
@@ -231,20 +171,6 @@ test("a stored name cannot lead elsewhere, start a line or be endless [S5][W5]",
     ],
   );
   assert.equal((await upload(`${"n".repeat(251)}.txt`, ["x"])).ok, true);
-});
-
-test("a source that breaks off leaves the file as it was [F4]", async (t) => {
-  const { upload, read } = await uploads(t);
-  await upload("a.txt", ["before"]);
-  async function* broken() {
-    yield Buffer.from("half");
-    throw new BrokenOff("the connection is gone");
-  }
-  assert.deepEqual(
-    await upload("a.txt", broken()),
-    failure("write_failed", { path: "uploads/a.txt", why: "broken_off" }),
-  );
-  assert.equal(await read("a.txt"), "before");
 });
 
 test("a link among the uploads is replaced by nobody and followed by nobody [W5]", async (t) => {
@@ -289,3 +215,81 @@ async function* endless(source: { pulled: number }, text: string): AsyncGenerato
     yield Buffer.from(text);
   }
 }
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+test("small texts and images go into the message, everything else is named [F3]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const files = {
+    "notes.txt": Buffer.from("hello"),
+    "list.csv": Buffer.from([0xd0, 0xd5, 0xc3, 0xfb, 0x2c, 0xc4, 0xea, 0xc1, 0xe4, 0x0a]),
+    "at the limit.txt": Buffer.alloc(10 * 1024, "a"),
+    "above it.txt": Buffer.alloc(10 * 1024 + 1, "a"),
+    "chart.png": png,
+    "broken.png": png.subarray(0, 20),
+    "large.png": Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]),
+    "scan.bmp": Buffer.from("BM\0\0\0\0\0\0\0\0\0", "latin1"),
+  };
+  for (const [name, bytes] of Object.entries(files)) await workspace.write(`uploads/${name}`, bytes);
+  const about = (name: keyof typeof files, type: string) => ({
+    ...{ path: `uploads/${name}`, name, type, bytes: files[name].length },
+  });
+  const hashOf = (name: keyof typeof files) => createHash("sha256").update(files[name]).digest("hex");
+  const paths = Object.keys(files).map((name) => `uploads/${name}`);
+  assert.deepEqual(await describeAttached(workspace, [...paths, "./uploads/notes.txt", "uploads/notes.txt"]), {
+    ok: true,
+    value: [
+      { ...about("notes.txt", "text"), text: "hello", hash: hashOf("notes.txt") },
+      { ...about("list.csv", "csv"), text: "姓名,年龄\n", hash: hashOf("list.csv") },
+      { ...about("at the limit.txt", "text"), text: "a".repeat(10 * 1024), hash: hashOf("at the limit.txt") },
+      about("above it.txt", "text"),
+      { ...about("chart.png", "image"), image: { mime: "image/png", base64: png.toString("base64") } },
+      about("broken.png", "image"),
+      about("large.png", "image"),
+      about("scan.bmp", "image"),
+    ],
+  });
+});
+
+test("many small texts fill a message only so far; the others are named [F3]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const paths = Array.from({ length: 12 }, (_, index) => `uploads/${index}.txt`);
+  for (const path of paths) await workspace.write(path, "a".repeat(10 * 1024));
+  const described = await describeAttached(workspace, paths);
+  assert.ok(described.ok);
+  assert.equal(described.value.filter(({ text }) => text !== undefined).length, 10);
+});
+
+/** The marks themselves are the engine's. */
+const wrap = (source: string, text: string) => `<${source}>${text}</>`;
+
+test("a name that is not plain is quoted, and what hides in it is shown [S5]", () => {
+  const listed = (name: string) =>
+    attachedText([{ path: `uploads/${name}`, name, type: "text", bytes: 1 }], "en", wrap)
+      .split("\n")
+      .at(-1);
+  assert.deepEqual(
+    ["quarter 1 (final).txt", "a → b.txt", 'say "hi".txt', "exe\u202Etxt.md", " a.txt", "tag\u{E0041}.txt"].map(listed),
+    [
+      "- quarter 1 (final).txt → uploads/quarter 1 (final).txt (text)",
+      '- "a → b.txt" → "uploads/a → b.txt" (text)',
+      '- "say \\"hi\\".txt" → "uploads/say \\"hi\\".txt" (text)',
+      '- "exe\\u202etxt.md" → "uploads/exe\\u202etxt.md" (text)',
+      '- " a.txt" → "uploads/ a.txt" (text)',
+      '- "tag\\udb40\\udc41.txt" → "uploads/tag\\udb40\\udc41.txt" (text)',
+    ],
+  );
+});
+
+test("images fill a message only so far; the others are named [F3]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const large = Buffer.concat([png, Buffer.alloc(4.5 * 1024 * 1024)]);
+  const paths = Array.from({ length: 5 }, (_, index) => `uploads/${index}.png`);
+  for (const path of paths) await workspace.write(path, large);
+  const attached = await describeAttached(workspace, paths);
+  const withImage = attached.ok ? attached.value.map(({ image }) => image !== undefined) : [];
+  assert.deepEqual(withImage, [true, true, true, true, false], "20 MB hold four of them");
+});

@@ -1,11 +1,27 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { before, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { manualClock } from "../../test/world/manual-clock.ts";
-import { paragraph, pdf, printed } from "../../test/world/pdf-files.ts";
+import { pptx, xlsx } from "../../test/world/packed-files.ts";
+import { paragraph, pdf, printed, unfoldingPdf } from "../../test/world/pdf-files.ts";
 import { quietLogger, testWorkspace } from "../../test/world/workspace.ts";
 import { type DocumentSource, type Extractor, openExtractor } from "./extract.ts";
+import type { Extracted } from "./extracted.ts";
+import { cellsMax, fileBytesMax, pagesMax, pdfiumBytesMax, pdfiumOverstep, rowsMax, slidesMax } from "./limits.ts";
+import { openLosses } from "./losses.ts";
+import { openPackage } from "./office/open-package.ts";
+import { readPptx } from "./office/pptx.ts";
+import { readSheet } from "./office/xlsx-sheet.ts";
+import { pdfReader } from "./pdf/pdf.ts";
+import { loadPdfium, type Pdfium } from "./pdf/pdfium.ts";
+import { readCsv } from "./plain/csv.ts";
+import type { Reader } from "./reading.ts";
+import type { Job } from "./threads/job.ts";
+import { openPool, threadsFor } from "./threads/pool.ts";
+import { type Limits, startThread, threadOptions } from "./threads/thread.ts";
 
 const signal = new AbortController().signal;
 const bytesOf = (name: string, bytes: Uint8Array<ArrayBuffer>): DocumentSource => ({
@@ -46,17 +62,6 @@ test("a file of a workspace is read in a thread, page by page, and the name may 
   for (const missing of ["uploads", "uploads/none.pdf"])
     assert.equal(await codeOf(extractor, { ...source, path: missing }), "not_a_file");
   close();
-});
-
-test("how far a long manual is read is told in a hundred steps, and not for each page [D4]", async (t) => {
-  const extractor = openExtractor({ clock: manualClock(), logger: quietLogger([]) });
-  t.after(extractor.close);
-  const seen: number[] = [];
-  const source = bytesOf("manual.pdf", manual(250));
-  const found = await extractor.extract(source, { signal, onProgress: ({ done }) => seen.push(done) });
-  assert.ok(found.ok);
-  // The first page, then each that makes another hundredth of them full.
-  assert.deepEqual(seen, [1, ...Array.from({ length: 100 }, (_, step) => Math.ceil((step + 1) * 2.5))]);
 });
 
 test("what cannot be read says why, and the next file is read [D1]", async (t) => {
@@ -110,11 +115,201 @@ test("those who give up while they wait hold nobody up and start nothing [D1]", 
   assert.deepEqual(await Promise.all([...busy, ...waiting]), ["pdf", "pdf", "text", "text", "text"]);
 });
 
-test("a document of many blocks comes over whole and in its order [D1]", async (t) => {
-  const extractor = openExtractor({ clock: manualClock(), logger: quietLogger([]) });
-  t.after(extractor.close);
-  const text = Array.from({ length: 5_000 }, (_, n) => `Paragraph ${n}`).join("\n\n");
-  const found = await extractor.extract(textOf("a.txt", text), { signal });
+// Each limit is reached once: what was read until then is kept, and the receipt says where it ended.
+
+let pdfium: Pdfium;
+before(async () => {
+  pdfium = await loadPdfium();
+});
+
+async function read(reader: Reader, name: string, bytes: Uint8Array): Promise<Extracted> {
+  const found = await reader({ name, bytes: new Uint8Array(bytes) }, { onProgress() {} });
   assert(found.ok);
-  assert.equal(found.value.blocks.map((block) => block.text).join("\n\n"), text);
+  return found.value;
+}
+
+test("of a PDF with more pages than are read, the first ones are there [D1]", async () => {
+  const page = { content: printed(paragraph(700, ["A page."])) };
+  const blank = { content: "" };
+  const pages = [page, ...Array.from({ length: pagesMax - 1 }, () => blank), page];
+  const { blocks, receipt } = await read(pdfReader(pdfium), "a.pdf", pdf(pages));
+  assert.deepEqual(
+    [blocks.map(({ text, from }) => [text, from.page]), receipt.stopped],
+    [[["A page.", 1]], { limit: "pages", at: { page: pagesMax + 1 } }],
+  );
+});
+
+test("of more slides than are read, the first ones are there [D1]", async () => {
+  const said = (text: string) => `<p:sp><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+  // All but the last two are only listed.
+  const slides = Array.from({ length: slidesMax + 1 }, (_, index) => {
+    const slide = index + 1;
+    return [slide, slide < slidesMax ? undefined : said(`Slide ${slide}`)] as const;
+  });
+  const { blocks, receipt } = await read(readPptx, "a.pptx", pptx(slides));
+  assert.deepEqual(
+    [blocks.map(({ text }) => text), receipt.stopped],
+    [[`Slide ${slidesMax}`], { limit: "slides", at: { slide: slidesMax + 1 } }],
+  );
+});
+
+test("of more rows than are read, the first ones are there [D1]", async () => {
+  const { blocks, receipt } = await read(readCsv, "a.csv", Buffer.from(`head\n${"x\n".repeat(rowsMax)}`));
+  assert.deepEqual(
+    [blocks[0]?.to, receipt.stopped],
+    [
+      { line: rowsMax, row: rowsMax },
+      { limit: "rows", at: { line: rowsMax } },
+    ],
+  );
+});
+
+test("of more rows or cells than a workbook may have, those before are there [D1]", () => {
+  const count = 10_000;
+  const rows = `${"<row><c><v>1</v></c></row>".repeat(count)}<row><c><v>7</v></c></row>`;
+  const losses = openLosses();
+  const opened = openPackage(xlsx([{ name: "Long", rows }]), "XLSX", losses);
+  assert(opened.ok);
+  const { archive } = opened.value;
+  const readAfter = (spent: { rows: number; cells: number }) => {
+    const book = { strings: [], formats: [], is1904: false, losses, spent: { ...spent, characters: 0 } };
+    const { blocks, limit } = readSheet(archive, "xl/worksheets/sheet1.xml", "Long", book);
+    return { limit, last: blocks.at(-1)?.to?.row ?? 0 };
+  };
+  assert.deepEqual(readAfter({ rows: rowsMax - count - 1, cells: 0 }), { limit: undefined, last: count + 1 });
+  // A million rows of an earlier sheet need not be read for it.
+  for (const [name, spent] of [
+    ["rows", { rows: rowsMax - 100, cells: 0 }],
+    ["cells", { rows: 0, cells: cellsMax - 100 }],
+  ] as const) {
+    const { limit, last } = readAfter(spent);
+    assert.deepEqual([limit?.name, limit?.row], [name, last]);
+    assert.ok(last >= 100 && last < count, String(last));
+  }
+});
+
+test("PDFium gets no more memory than there is for it, and goes on without it [D1]", async () => {
+  assert.equal(pdfium.call("malloc", 1024 ** 3), 0);
+  const { blocks } = await read(
+    pdfReader(pdfium),
+    "a.pdf",
+    pdf([{ content: printed(paragraph(700, ["Still here."])) }]),
+  );
+  assert.deepEqual(
+    blocks.map(({ text }) => text),
+    ["Still here."],
+  );
+});
+
+const job = (): Job => ({ name: "a.txt", sizeBytes: 5, bytes: new Uint8Array(Buffer.from("hello")) });
+const limits = (signal = new AbortController().signal): Limits => ({ timeMs: 1_000, signal, onProgress() {} });
+const parts = (clock = manualClock(), lines: string[] = []) => ({ clock, logger: quietLogger(lines) });
+/** A thread that runs this when it gets a job. */
+function doing(what: string): Worker {
+  const program = `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${what} });`;
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), threadOptions);
+}
+
+test("a thread that breaks down, ends or takes too much memory ends its job and nothing else [D1]", async () => {
+  const outcomes = [];
+  for (const what of [
+    "throw new Error('broken')",
+    "process.exit(3)",
+    "const all = []; for (;;) all.push(new Array(1e5).fill(all.length + 0.5))",
+  ]) {
+    const thread = startThread(parts(), doing(what));
+    const outcome = await thread.run(job(), limits());
+    outcomes.push([outcome.kind, outcome.kind === "crashed" ? outcome.error.message : "", thread.isFit]);
+  }
+  assert.deepEqual(outcomes, [
+    ["crashed", "broken", false],
+    ["crashed", "the thread ended", false],
+    ["memory", "", false],
+  ]);
+});
+
+test("a thread that takes too long, or that nobody waits for, is ended in the middle of its work [D1]", async () => {
+  const clock = manualClock();
+  const busy = "parentPort.postMessage({ progress: { done: 1, total: 2 } }); for (;;);";
+  const late = startThread(parts(clock), doing(busy));
+  const outcome = late.run(job(), { ...limits(), onProgress: () => clock.move(1_000) });
+  assert.deepEqual([await outcome, late.isFit], [{ kind: "late" }, false]);
+  const stop = new AbortController();
+  const stopped = startThread(parts(clock), doing(busy));
+  assert.deepEqual(await stopped.run(job(), { ...limits(stop.signal), onProgress: () => stop.abort() }), {
+    kind: "stopped",
+  });
+  assert.deepEqual(await startThread(parts(clock)).run(job(), limits(AbortSignal.abort())), { kind: "stopped" });
+  assert.equal(clock.timers(), 0);
+});
+
+test("a thread makes room for a new one after fifty files, or two hundred megabytes of them [D1]", async () => {
+  const busy = startThread(parts());
+  for (let files = 0; files < 50; files += 1) {
+    assert.equal(busy.isFit, true);
+    assert.equal((await busy.run(job(), limits())).kind, "read");
+  }
+  assert.equal(busy.isFit, false);
+  await busy.end();
+  const large = startThread(parts());
+  await large.run({ ...job(), sizeBytes: 200 * 1024 * 1024 - 1 }, limits());
+  assert.equal(large.isFit, true);
+  await large.run({ ...job(), sizeBytes: 1 }, limits());
+  assert.equal(large.isFit, false);
+  await large.end();
+});
+
+test("a PDF that wants more memory than there is for it is too costly, and its thread makes room [D1]", async () => {
+  const thread = startThread(parts());
+  const bytes = unfoldingPdf(96);
+  const outcome = await thread.run({ name: "a.pdf", sizeBytes: bytes.length, bytes }, limits());
+  assert.deepEqual([outcome, thread.isFit], [{ kind: "memory" }, false]);
+});
+
+const root = join(import.meta.dirname, "..", "..");
+const mebibyte = 1024 ** 2;
+const gibibyte = 1024 ** 3;
+
+/** What a container of the server has, as the file says it. */
+function limitIn(path: string, pattern: RegExp): number {
+  const found = pattern.exec(readFileSync(join(root, path), "utf8"));
+  assert.ok(found !== null, path);
+  return Number(found[1]) * gibibyte;
+}
+
+test("a server has room for the largest documents that are read at once, in the containers that come along [N1][D1]", () => {
+  /** What a server takes that works, and the thread of the index at its limit. */
+  const rest = (512 + 1024) * mebibyte;
+  const heap = threadOptions.resourceLimits.maxOldGenerationSizeMb * mebibyte;
+  // The file, and the copy of it that PDFium has or an archive is unpacked to.
+  const document = pdfiumBytesMax * pdfiumOverstep + heap + 2 * fileBytesMax;
+  const limits = [
+    limitIn("compose.yaml", /x-server: &server\n.*?\n {2}mem_limit: (\d+)g\n/s),
+    limitIn("deploy/kubernetes/server.yaml", /limits: \{ cpu: "2", memory: (\d+)Gi \}/),
+  ];
+  for (const limit of limits) assert.ok(rest + threadsFor(limit) * document <= limit, `${limit} bytes`);
+  assert.deepEqual([threadsFor(2 * gibibyte), threadsFor(4 * gibibyte)], [1, 2]);
+});
+
+test("a document that comes just before an idle thread would end is read to its end; the thread ends when none came for a while [D1]", async () => {
+  const clock = manualClock();
+  const pool = openPool({ clock, logger: quietLogger([]) }, 1);
+  const { signal } = new AbortController();
+  const read = (onProgress = () => {}) => {
+    const bytes = new Uint8Array(Buffer.from("hello"));
+    return pool.run({ name: "a.txt", sizeBytes: bytes.length, bytes }, { timeMs: 60_000, signal, onProgress });
+  };
+  assert.equal((await read()).kind, "read");
+  assert.equal(clock.timers(), 1, "the thread waits for another document");
+  clock.move(29_999);
+  const second = read();
+  // The thread has its work by now, and is given no time for it.
+  await Promise.resolve();
+  clock.move(1);
+  assert.equal((await second).kind, "read");
+  clock.move(29_999);
+  assert.equal(clock.timers(), 1, "its rest has begun anew");
+  clock.move(1);
+  assert.equal(clock.timers(), 0);
+  await pool.close();
 });

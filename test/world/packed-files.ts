@@ -67,9 +67,9 @@ export function xlsx(
   });
 }
 
-/** Slides in the order in which they are shown; each is the XML of its shapes, under the number of its part. */
+/** Slides in the order in which they are shown; each is the XML of its shapes, if it is there, under the number of its part. */
 export function pptx(
-  slides: readonly (readonly [number: number, shapes: string])[],
+  slides: readonly (readonly [number: number, shapes: string | undefined])[],
   { parts = {}, hidden = [] }: { parts?: Parts; hidden?: readonly number[] } = {},
 ) {
   const ids = slides.map(([number]) => `<p:sldId id="${255 + number}" r:id="r${number}"/>`);
@@ -81,10 +81,12 @@ export function pptx(
       Object.fromEntries(slides.map(([number]) => [`r${number}`, ["slide", `slides/slide${number}.xml`] as const])),
     ),
     ...Object.fromEntries(
-      slides.map(([number, shapes]) => [
-        `ppt/slides/slide${number}.xml`,
-        `${xml}<p:sld${hidden.includes(number) ? ' show="0"' : ""}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`,
-      ]),
+      slides
+        .filter(([, shapes]) => shapes !== undefined)
+        .map(([number, shapes]) => [
+          `ppt/slides/slide${number}.xml`,
+          `${xml}<p:sld${hidden.includes(number) ? ' show="0"' : ""}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`,
+        ]),
     ),
     ...parts,
   });

@@ -31,14 +31,6 @@ test("a page is read with its lines, without what no reader sees, and programs k
   assert.deepEqual([receipt.title, receipt.images, receipt.encoding], ["The title", 1, "utf-8"]);
 });
 
-test("a page that forgets to end its head is read all the same [D1]", async () => {
-  const { blocks } = await html("<html><head><meta charset=utf-8><style>p{}</style><h1>Heading</h1><p>All of the text");
-  assert.deepEqual(
-    blocks.map(({ text }) => text),
-    ["Heading", "All of the text"],
-  );
-});
-
 test("tables are tables, also inside of tables; what lists the contents is that [D1]", async () => {
   const { blocks } = await html(
     '<div class="toc"><a>One</a><p>Two</p></div><table><tr><th>a<th>b<tr><td>1<td><table><tr><td>x<td>y</table></table><p>After',
@@ -50,23 +42,6 @@ test("tables are tables, also inside of tables; what lists the contents is that 
       ["table", "a\tb\n1\tx y", 1],
       ["paragraph", "After", undefined],
     ],
-  );
-});
-
-test("tables nine deep and deeper lose nothing of what they say [D1]", async () => {
-  const depth = 12;
-  const opened = Array.from({ length: depth }, (_, index) => `<table><tr><td>before ${index}<td>`).join("");
-  const closed = Array.from({ length: depth }, (_, index) => `</td></tr><tr><td>after ${depth - 1 - index}</table>`);
-  const { blocks } = await html(`${opened}inmost${closed.join("")}<p>End`);
-  assert.deepEqual(
-    blocks.map(({ kind }) => kind),
-    ["table", "paragraph"],
-  );
-  const said = blocks[0]?.text ?? "";
-  const all = Array.from({ length: depth }, (_, index) => [`before ${index}`, `after ${index}`]).flat();
-  assert.deepEqual(
-    [...all, "inmost"].filter((words) => !new RegExp(`\\b${words}\\b`).test(said)),
-    [],
   );
 });
 
