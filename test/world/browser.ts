@@ -23,10 +23,7 @@ const quietly = (
 /** This machine by a name of a network: to a browser a page from there is one without TLS, which can do less. */
 export const lanName = "yard.lan";
 
-/**
- * Debian's Chromium, without what draws its windows, once for a test file: a third cheaper than one that hides them. What
- * pages complain about is kept, and no story may end with a complaint.
- */
+/** Debian's headless Chromium. What pages complain about is kept, and no story may end with a complaint. */
 export type TestBrowser = {
   /** A person with a browser of their own: another one has other cookies and another memory. */
   person(options?: Parameters<Browser["newContext"]>[0]): Promise<BrowserContext>;
@@ -35,12 +32,20 @@ export type TestBrowser = {
   close(): Promise<void>;
 };
 
-export async function openBrowser(): Promise<TestBrowser> {
+const launch = { executablePath: program, args: [...quietly, `--host-resolver-rules=MAP ${lanName} 127.0.0.1`] };
+
+/** One for a whole run of `npm test`, which names it in AGENTYARD_TEST_BROWSER. */
+export async function startBrowser(): Promise<{ readonly address: string; close(): Promise<void> }> {
   buildWeb();
-  const browser = await chromium.launch({
-    executablePath: program,
-    args: [...quietly, `--host-resolver-rules=MAP ${lanName} 127.0.0.1`],
-  });
+  const server = await chromium.launchServer(launch);
+  return { address: server.wsEndpoint(), close: () => server.close() };
+}
+
+/** That of the run, or one of its own where a file is run by itself. Nobody sees the pages of another one. */
+export async function openBrowser(): Promise<TestBrowser> {
+  const { AGENTYARD_TEST_BROWSER: shared } = process.env;
+  if (shared === undefined) buildWeb();
+  const browser = await (shared === undefined ? chromium.launch(launch) : chromium.connect(shared));
   const heard: string[] = [];
   return {
     async person(options = {}) {
