@@ -7,6 +7,7 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, stat
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { noBrowser, startBrowser } from "../test/world/browser.ts";
+import { cannotStore, startPostgres } from "../test/world/postgres-server.ts";
 import { writePackage } from "./build/package.ts";
 import { temporaryRoot } from "./temporary-root.ts";
 import { testsOfChange } from "./test/changed.ts";
@@ -58,6 +59,12 @@ async function startShared(files: readonly string[], shared: AsyncDisposableStac
     const browser = await startBrowser();
     shared.defer(() => browser.close());
     env.AGENTYARD_TEST_BROWSER = browser.address;
+  }
+  // A file that is chosen by a word starts one where it needs it.
+  if (positionals.length === 0 && !cannotStore && uses(/postgres/i)) {
+    const database = await startPostgres({}, temporary);
+    shared.defer(() => database.stop());
+    env.AGENTYARD_TEST_POSTGRES = database.folder;
   }
   return env;
 }
