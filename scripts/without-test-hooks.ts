@@ -1,6 +1,6 @@
 // Loaded before the tests of `npm test`. Node's test runner watches every promise that is made, to know in which test a
 // stray error was born; that is an eighth of the processor time of our tests. Without it such an error still fails the run,
-// by its stack instead of the name of a test. See docs/decisions/0109-the-ten-minutes.md.
+// by its stack instead of the name of a test. See docs/decisions/0109-lanes.md.
 import { createRequire } from "node:module";
 
 const hooks: typeof import("node:async_hooks") = createRequire(import.meta.url)("node:async_hooks");
