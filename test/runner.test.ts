@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { subjects, testsReachedBy } from "../scripts/test/changed.ts";
 import { type FileResult, runInLanes } from "../scripts/test/lanes.ts";
 import { resetLane, stateOfLane } from "../scripts/test/reset.ts";
 
@@ -105,6 +106,31 @@ test("what a file changed in its process is put back and named", () => {
     [undefined, home, state.folder, fetch, 0],
   );
   assert.deepEqual(resetLane(state), []);
+});
+
+test("a change runs the tests that can see it: unit tests by their imports, others by their subject, all at a change of the wiring", () => {
+  const root = join(import.meta.dirname, "..");
+  const files = globSync("{src,test/{stories,contracts,crashes,attacks}}/**/*.test.ts", { cwd: root });
+  const reached = (...changed: string[]) => testsReachedBy(root, files, changed);
+  assert.deepEqual(reached("src/main.ts"), files);
+  assert.deepEqual(reached("README.md"), []);
+  assert.deepEqual(reached("test/stories/docs.test.ts"), ["test/stories/docs.test.ts"]);
+  const ofUndo = reached("src/workspace/undo.ts");
+  for (const file of ["src/workspace/undo.test.ts", "test/stories/undo.test.ts"])
+    assert.ok(ofUndo.includes(file), file);
+  for (const file of ["src/base/clock.test.ts", "test/stories/mcp-calls.test.ts"])
+    assert.ok(!ofUndo.includes(file), file);
+
+  const folders = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const listed = folders
+    .map(({ name }) => `src/${name}/`)
+    .filter((folder) => reached(`${folder}x.ts`).length < files.length);
+  assert.deepEqual(
+    listed.filter((folder) => subjects[folder] === undefined),
+    [],
+  );
+  const unused = Object.entries(subjects).filter(([, pattern]) => !files.some((file) => pattern.test(file)));
+  assert.deepEqual(unused, []);
 });
 
 type Wanted = { readonly alone?: string; readonly namePatterns?: string[]; readonly silentMsMax?: number };
