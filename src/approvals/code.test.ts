@@ -1,254 +1,384 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import { compare, judgedFacts, kindsOf } from "../../test/world/judged-commands.ts";
-import { codeFindings, scriptsOf } from "./code.ts";
-import { commandFindings } from "./commands.ts";
+import { asking, judged, type judgedFacts, rows } from "../../test/world/judged-commands.ts";
+import { codeFindings } from "./code.ts";
 
-type Rows = readonly (readonly [code: string, kinds: string])[];
-function python(title: string, rows: Rows): void {
-  test(title, () => compare((code, facts) => codeFindings(code, "python", facts), rows));
-}
+type Facts = typeof judgedFacts;
+const python = (code: string, facts: Facts) => codeFindings(code, "python", facts);
+const node = (code: string, facts: Facts) => codeFindings(code, "javascript", facts);
+const perl = (code: string, facts: Facts) =>
+  python(`import subprocess\nsubprocess.run(['perl', '-e', ${JSON.stringify(code)}])`, facts);
 
-function javascript(title: string, rows: Rows): void {
-  test(title, () => compare((code, facts) => codeFindings(code, "javascript", facts), rows));
-}
-
-python("deleting in Python asks outside temp/ and /tmp [H1]", [
-  ["import os\nos.remove('outputs/a.csv')", "delete"],
-  ["import os\nos.unlink('outputs/a.csv')", "delete"],
-  ["import os as o\no.remove('outputs/a')", "delete"],
-  ["from os import remove\nremove('outputs/a')", "delete"],
-  ["from os import remove as r, path\nr('outputs/a')", "delete"],
-  ["from shutil import rmtree\nrmtree('outputs')", "delete"],
-  ["__import__('os').remove('outputs/a')", "delete"],
-  ["import importlib\nimportlib.import_module('os').remove('outputs/a')", "delete"],
-  ["getattr(os, 'rem' + 'ove')('outputs/a')", "delete"],
-  ["f = os.remove\nf('outputs/a')", "delete"],
-  ["import pathlib\npathlib.Path('outputs/a').unlink()", "delete"],
-  ["from pathlib import Path\nPath('outputs', 'a').unlink(missing_ok=True)", "delete"],
-  ["(Path('outputs') / 'a').unlink()", "delete"],
-  ["for p in Path('outputs').glob('*'):\n    p.unlink()", "delete"],
-  ["for f in glob.glob('outputs/*.csv'):\n    os.remove(f)", "delete"],
-  ["[os.remove(f) for f in glob.glob('outputs/*')]", "delete"],
-  ["(Path('temp') / '/workspace/c/outputs/a.csv').unlink()", "delete"],
-  ["from os import path, remove\nremove(path.join('temp', '/workspace/c/outputs/a.csv'))", "delete"],
-  ["for r, d, fs in os.walk('outputs'):\n    for f in fs:\n        os.remove(os.path.join(r, f))", "delete"],
-  ["p = 'outputs'\nshutil.rmtree(p)", "delete"],
-  ["shutil.rmtree(f'{base}/x')", "delete"],
-  ["d = 'temp/../outputs'\nshutil.rmtree(d)", "delete"],
-  ["os.system('rm -rf outputs')", "delete"],
-  ["os.popen('rm -rf outputs').read()", "delete"],
-  ["subprocess.run(['rm', '-rf', 'outputs'])", "delete"],
-  ["subprocess.run('rm -rf outputs', shell=True, check=True)", "delete"],
-  ["subprocess.Popen(['bash', '-c', 'rm outputs/a'])", "delete"],
-  ["subprocess.check_output(f'rm {name}', shell=True)", "delete"],
-  ["subprocess.run(['rm', '*.csv'], cwd='outputs')", "delete"],
-  ["subprocess.run(['rm', '-rf', 'temp'], cwd='outputs')", "delete"],
-  ["os.chdir('temp')\nsubprocess.run('rm -rf *', shell=True, cwd='../outputs')", "delete"],
-  ["os.execvp('rm', ['rm', 'outputs/a'])", "delete"],
-  ["!rm -rf outputs", "delete"],
-  ["%%bash\nrm -rf outputs", "delete"],
-  ["shutil.move('outputs/a', '/tmp/a')", "delete"],
-  ["os.chdir('outputs')\nos.remove('a')", "delete"],
-  ["exec(\"import os\\nos.remove('outputs/a')\")", "delete"],
-  ["os.remove('temp/a')", ""],
-  ["for f in glob.glob('temp/*'):\n    os.remove(f)", ""],
-  ["for f in os.listdir('temp'):\n    os.remove(os.path.join('temp', f))", ""],
-  ["(Path('temp') / 'a.csv').unlink()", ""],
-  ["for p in Path('temp').iterdir():\n    p.unlink()", ""],
-  ["with tempfile.TemporaryDirectory() as d:\n    shutil.rmtree(d)", ""],
-  ["d = tempfile.mkdtemp()\nshutil.rmtree(d)", ""],
-  ["p = Path('temp') / 'x.txt'\np.unlink()", ""],
-  ["shutil.rmtree(f'temp/{len(x)}', ignore_errors=True)", ""],
-  ["os.chdir('temp')\nos.remove('a')", ""],
-  ["subprocess.run(['rm', '-rf', 'a'], cwd='temp')", ""],
-  ["items.remove('a')\nd.pop('x')\ndel x['a']", ""],
+judged("Python is judged by what it deletes, writes, starts, reads and reaches, by whatever name [H1]", python, [
+  asking("change_upload")`
+    %('temp/a', 'uploads/a') ¦ shutil.copy shutil.unpack_archive shutil.copytree shutil.copy2 shutil.copyfile os.symlink os.link
+    a.%('uploads/a') ¦ to_csv to_excel to_json to_parquet to_pickle to_html to_feather to_sql to_markdown to_latex to_hdf to_stata to_xml savefig save savez
+      ¦ savez_compressed savetxt write_image write_html write_csv write_parquet write_json imwrite imsave extractall make_archive
+    Path('uploads/a').%('x') ¦ write_text write_bytes
+    %('uploads/a', 'w') ¦ open io.open codecs.open zipfile.ZipFile tarfile.TarFile tarfile.open
+    open('uploads/a', '%') ¦ a x r+ wb ab rb+ bw tw
+    %('uploads/a') ¦ pd.ExcelWriter PdfPages logging.FileHandler shelve.open dbm.open dbm.gnu.open
+    os.open('uploads/a', os.%) ¦ O_WRONLY O_RDWR O_APPEND O_CREAT O_TRUNC
+    open(%='uploads/a', mode='w') ¦ file path name filename
+    open('uploads/a', %='w') ¦ mode flag flags
+    c = sqlite3.connect('uploads/a.db')¶c.execute('insert x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('update x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('delete x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('drop x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('alter x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('create x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('replace x')
+    Path('uploads/a.bin').open('rb+').write(b'x')
+    f = os.open('uploads/a.csv', os.O_WRONLY | os.O_TRUNC)¶os.write(f, b'x')
+    with open('uploads/a.csv', mode='a') as f:¶    f.write('x')`,
+  asking("credentials")`
+    %('/etc/passwd') ¦ open read load os.listdir fs.readFileSync a.b
+    open('%') ¦ ~/.ssh/id_rsa ./.env ../.env my.env/.env id_rsa
+    Path.home().joinpath('.ssh')¶open(os.path.expanduser('~/.ssh/id_rsa'))`,
+  asking("database")`
+    c.%('DROP TABLE t') ¦ execute executescript executemany query raw exec run text read_sql read_sql_query prepare sql all
+    cur.executescript('''¶DELETE FROM users;¶''')`,
+  asking("delete")`
+    %('rm', ['rm', 'outputs/a']) ¦ os.execvp os.execv os.execve os.posix_spawn os.posix_spawnp
+    %('outputs/a') ¦ os.remove os.unlink os.rmdir os.removedirs shutil.rmtree send2trash send2trash.send2trash pathlib.Path.unlink Path.unlink Path.rmdir
+      ¦ distutils.dir_util.remove_tree rmtree removedirs builtins.os.remove __builtins__.os.remove posix.remove
+    o.%('outputs/a') ¦ remove unlink rmdir rmtree removedirs
+    Path('outputs/a').%() ¦ unlink rmdir rmtree
+    %('outputs/a', '/tmp/b') ¦ shutil.move os.rename os.renames os.replace
+    Path('outputs/a').%('/tmp/b') ¦ rename replace move
+    x.%('rm outputs/a') ¦ system popen getoutput getstatusoutput
+    x.%(['rm', 'outputs/a']) ¦ run call check_call check_output Popen
+    from % import * ¦ os shutil subprocess
+    x = y.% ¦ unlink rmtree removedirs
+    %('rm outputs/a') ¦ os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput pty.spawn asyncio.create_subprocess_shell
+      ¦ popen2.popen3 get_ipython().system get_ipython().getoutput subprocess.run
+    %(['rm', 'outputs/a']) ¦ subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen
+    %('rm', 'rm', 'outputs/a') ¦ os.execl os.execlp
+    %('/bin/rm', ['ls', 'outputs/a']) ¦ os.execv os.posix_spawn
+    %(os.P_WAIT, ['rm', 'outputs/a']) ¦ os.spawnv os.spawnvp
+    %(os.P_WAIT, 'rm', 'rm', 'outputs/a') ¦ os.spawnl os.spawnlp
+    subprocess.run(%=['rm', 'outputs/a']) ¦ args cmd
+    subprocess.run(['rm outputs/a'], shell=%) ¦ True 1 '/bin/bash'
+    os.remove(f'temp/{%}') ¦ x f(x) input() os.path.dirname(x) x.name
+    Path('temp/x.sh').write_text('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    Path('temp/x.sh').write_bytes('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = io.open('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = codecs.open('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    for r, d, fs in os.walk('outputs'):¶    for f in fs:¶        os.remove(os.path.join(r, f))
+    [os.remove(f) for f in ['outputs/a'] if x]
+    from concurrent.futures import ThreadPoolExecutor as T¶T().map(os.remove, ['outputs/a'])
+    from os import remove as r, path¶r('outputs/a')
+    (Path('temp') / '/workspace/c/outputs/a.csv').unlink()
+    with open('temp/x.sh', 'w') as f:¶    print('rm', 'outputs', sep=' -rf ', end='', file=f)¶    print('/a', file=f)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    def f():¶    return os.remove
+    subprocess.run(['rm', '-rf', 'temp/a'], **{'cwd': 'outputs'})
+    !rm -rf outputs
+    from os import path, remove¶remove(path.join('temp', '/workspace/c/outputs/a.csv'))
+    a.b = os.unlink
+    os.execv('/bin/rm', args)
+    x = None if a else os.remove
+    x = 'it¶os.remove('outputs/a')
+    __import__('os').remove('outputs/a')
+    from os import remove as y¶y('temp/a')
+    os.chdir('temp')¶subprocess.run('rm -rf *', shell=True, cwd='../outputs')
+    for p in ['temp/a.sh', 'temp/x.sh']:¶    open(p, 'w').write('rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    %%!¶rm -rf outputs
+    os.remove('temp/%s' % x)
+    y = getattr(os, 'remove')
+    os.remove(open('a.txt').read())
+    locals()['os'].remove('outputs/a')
+    shutil.rmtree(Path('temp/' + x).parent)
+    Path('temp/' + x).with_suffix('.b').unlink()
+    asyncio.create_subprocess_exec('rm', 'outputs/a')
+    open('temp/x.sh', 'w').write('rm -rf outputs\n')¶with open('temp/x.sh', 'a') as f:¶    f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
+  rows("delete", ["os.remove('outputs/a'); x = '\\"]),
+  asking("network")`
+    %(1) ¦ urlopen urlretrieve socket.socket socket.create_connection socket.getaddrinfo socket.gethostbyname socket.gethostbyname_ex socket.socketpair
+      ¦ asyncio.open_connection webbrowser.open webbrowser.open_new_tab datasets.load_dataset torch.hub.load sklearn.datasets.fetch_openml fetch_openml
+      ¦ spacy.cli.download curl getURL download.file
+    a.%('https://x.example') ¦ read_csv read_html urlopen urlretrieve imread load load_model get post put patch download download_file open open_url parse
+      ¦ fetch fetch_all goto Client
+    a.get('%://x.example') ¦ http ftp s3 gs sftp ws wss
+    import requests¶requests.send(1)
+    import httpx¶httpx.send(1)
+    import aiohttp¶aiohttp.send(1)
+    import urllib3¶urllib3.send(1)
+    import urllib.request¶urllib.request.send(1)
+    import urllib2¶urllib2.send(1)
+    import http.client¶http.client.send(1)
+    import ftplib¶ftplib.send(1)
+    import smtplib¶smtplib.send(1)
+    import imaplib¶imaplib.send(1)
+    import poplib¶poplib.send(1)
+    import telnetlib¶telnetlib.send(1)
+    import paramiko¶paramiko.send(1)
+    import fabric¶fabric.send(1)
+    import websocket¶websocket.send(1)
+    import websockets¶websockets.send(1)
+    import boto3¶boto3.send(1)
+    import botocore¶botocore.send(1)
+    import openai¶openai.send(1)
+    import anthropic¶anthropic.send(1)
+    import huggingface_hub¶huggingface_hub.send(1)
+    import yfinance¶yfinance.send(1)
+    import selenium¶selenium.send(1)
+    import pysftp¶pysftp.send(1)
+    import dns.resolver¶dns.resolver.send(1)
+    import wget¶wget.send(1)
+    import gdown¶gdown.send(1)
+    import pytube¶pytube.send(1)
+    import xmlrpc.client¶xmlrpc.client.send(1)
+    import tweepy¶tweepy.send(1)
+    import slack_sdk¶slack_sdk.send(1)
+    import twilio¶twilio.send(1)
+    import telegram¶telegram.send(1)
+    import nntplib¶nntplib.send(1)
+    import pycurl¶pycurl.send(1)
+    import scrapy¶scrapy.send(1)
+    import mechanize¶mechanize.send(1)
+    import kaggle¶kaggle.send(1)
+    import socket¶s = socket.socket()¶s.connect(('x.example', 80))`,
+  asking("packages")`
+    %('x') ¦ pip.main pip._internal.main pip._internal.cli.main micropip.install install.packages ensurepip.bootstrap
+    subprocess.run([sys.executable, '-m', 'pip', 'install', 'x'])`,
+  asking("privilege")`
+    os.%(0) ¦ setuid setgid seteuid setegid setreuid setresuid setgroups chroot unshare setns
+    libc.%(0) ¦ unshare setns mount chroot
+    os.%('temp/x', 0o4755) ¦ chmod fchmod lchmod
+    os.chmod('temp/x', %) ¦ 0o2755 0o6755 0o7755 04755`,
+  asking("run_unseen")`
+    %(code) ¦ exec eval compile code.interact
+    f = % ¦ os.system os.popen subprocess.run os.execv
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.seek(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.truncate(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.detach(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    import runpy¶runpy.run_path('/tmp/x.py')
+    f = os.open('temp/x.sh', os.O_WRONLY | os.O_CREAT)¶os.write(f, b'rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    with open('temp/x.sh', 'w') as f:¶    for w in ['temp/x', 'outputs']:¶        f.write('rm -rf ')¶        f.write(w)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    with open('temp/x.sh', 'w') as f:¶    f.writelines([f'rm -rf {w}\n' for w in ['temp/x', 'outputs']])¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    exec(open('/tmp/q.py').read())`,
+  asking("secret")`
+    api_key = 'sk-abcdefghijklmnop1234567890'
+    config = {'password': 'hunter22'}
+    connect(password='hunter22')`,
+  asking("unreadable")`
+    getattr(%, name)(1) ¦ os shutil subprocess builtins __builtins__ fs child_process socket
+    operator.%('remove')(os) ¦ methodcaller attrgetter
+    %(name) ¦ __import__ importlib.import_module runpy.run_module
+    subprocess.run(cmd)
+    os.system(f'{len(x)}')`,
+  asking("")`
+    %('temp/a') ¦ os.remove os.unlink os.rmdir os.removedirs shutil.rmtree send2trash Path.unlink rmtree
+    a.%('https://x.example') ¦ print write append startswith
+    a.get('%') ¦ file:///a x.example mailto:a
+    %('temp/a', 'outputs/b') ¦ shutil.move os.rename os.renames os.replace
+    x = y.% ¦ remove rmdir system
+    subprocess.run(['rm outputs/a'], shell=%) ¦ False 0
+    getattr(%, name)(1) ¦ math self x
+    os.chmod('temp/x', %) ¦ 0o755 0o1755 0o3755 0o644
+    %('uploads/a', 'temp/a') ¦ shutil.unpack_archive shutil.copytree shutil.copy shutil.copy2 shutil.copyfile os.symlink os.link
+    open('uploads/a', '%') ¦ r rb rt
+    %('uploads/a', 'r') ¦ shelve.open dbm.open dbm.gnu.open
+    os.open('uploads/a', %) ¦ os.O_RDONLY 0
+    %('/etc/passwd') ¦ print console.log logging.info logging.warning len os.path.exists os.stat fs.existsSync fs.statSync fs.access str.lower
+    a.%('/etc/passwd') ¦ startswith endswith append info debug format startsWith includes push
+    os.remove(f'temp/{%}') ¦ len(x) int(x) float(x) round(x) time.time() id(x) hash(x) uuid.uuid4() os.path.basename(x) Path('a').name Path('a').stem
+      ¦ Path('a').suffix
+    os.remove(%) ¦ tempfile.mktemp() tempfile.gettempdir()+'/a' tempfile.mkdtemp()+'/a'
+    import json¶json.send(1)
+    import httplib3¶httplib3.send(1)
+    import http.server¶http.server.send(1)
+    import urllib.parse¶urllib.parse.send(1)
+    import email¶email.send(1)
+    import csv¶csv.send(1)
+    import requests¶requests.exceptions.HTTPError(1)
+    import requests¶requests.exception.X(1)
+    import requests¶requests.parse.X(1)
+    import requests¶requests.adapters.HTTPAdapter(1)
+    import requests¶requests.adapter.HTTPAdapter(1)
+    import requests¶requests.Timeout(1)
+    import requests¶requests.Request(1)
+    import requests¶requests.HTTPError(1)
+    import requests¶requests.RequestException(1)
+    import requests¶requests.MIMEText(1)
+    import requests¶requests.urlencode(1)
+    import requests¶requests.quote(1)
+    import requests¶requests.utils.quote(1)
+    import requests¶requests.utils.to_key(1)
+    import requests¶requests.util.Retry(1)
+    import requests¶requests.disable_warnings(1)
+    os.chdir('temp')¶subprocess.run(['rm', 'a'], cwd=None)
+    c = sqlite3.connect('uploads/a.db')¶c.execute('select x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('pragma x')
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.close()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.flush()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.tell()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.isatty()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.writable()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.seekable()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.read()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.readline()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.__enter__()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.__exit__()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'x')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'a')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'wb')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'xt')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'tw')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    with open('outputs/a.md', 'w') as f:¶    for r in rows:¶        print(r, file=f)¶        f.write(f'- {r}\n')¶print(open('outputs/a.md').read())¶subprocess.run(['ls', 'outputs'])
+    for (i, f) in enumerate(['temp/a']):¶    os.remove(f)
+    with open('outputs/a.json', 'w') as f:¶    json.dump(d, f)¶os.system('cat outputs/a.json | jq .')
+    os.remove('temp\x2fa')
+    x = 1 / 2¶y = a % b¶print(f'{x:.2f} {y!r}')
+    os.remove(Path('temp/a').with_suffix('.x'))
+    exec(open('a.py').read())
+    a = ['outputs/x', 'temp/y']¶os.remove(a[1])
+    items.remove('a')¶parser.remove(x)¶app.run(debug=True)¶model.call([x])
+    os.remove('temp/a'.strip())
+    os.remove(Path('temp/a/b').parent)
+    for p in Path('temp').glob('*'):¶    os.remove(p)
+    for p in 'temp/a temp/b'.split():¶    os.remove(p)
+    os.remove(f'temp/{{x}}')
+    p: str = 'temp/a'¶os.remove(p)
+    os.remove('temp/{}'.format('a'))
+    os.remove('/'.join(['temp', 'a']))
+    subprocess.run(['rm'] + ['temp/a'])
+    for p in Path('temp').iterdir():¶    p.unlink()
+    from pathlib import Path¶f = Path('temp/a').unlink
+    for e in os.scandir('temp'):¶    os.remove(e.path)
+    with open('temp/x') as f, open('temp/y') as g:¶    os.remove('temp/a')
+    with open('outputs/a.csv', 'w') as f:¶    f.writelines(f'{a},{b}\n' for a, b in rows)
+    x.run(['rm', y])
+    subprocess.run([])
+    os.remove('temp\57a')
+    os.remove('temp' '/a')
+    os.truncate('outputs/a', 0)
+    os.remove(Path() / 'temp/a')
+    os.remove(Path.cwd() / 'temp/a')
+    os.remove(pathlib.Path('temp', 'a'))
+    executor.submit(os.remove, 'temp/a')
+    os.remove(Path('temp').joinpath('a'))
+    os.remove(os.path.dirname('temp/a/b'))
+    x = """it's "so" """; os.remove('temp/a')
+    list(map(os.remove, glob.glob('temp/*')))
+    [os.remove(f'temp/{i}') for i in range(3)]
+    os.remove('xxxx/a'.replace('xxxx', 'temp'))
+    for f in glob.glob('temp/*'):¶    os.remove(f)
+    with open('temp/run.sh') as f:¶    print(len(list(f)))¶subprocess.run(['bash', 'temp/run.sh'])
+    with open('temp/a.sql', 'w') as f:¶    for t in ['a', 'b']:¶        f.write(f'select * from {t};\n')¶os.system('sqlite3 outputs/a.db < temp/a.sql')
+    with open('temp/x.sh', 'w') as f:¶    f.writelines(['ls\n', 'rm -rf temp/y\n'])¶    f.flush()¶os.chmod(f.name, 0o755)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
 ]);
 
-python("Python that changes uploads/, reads credentials or reaches out asks [H1]", [
-  ["open('uploads/a.csv', 'w').write('')", "change_upload"],
-  ["with open('uploads/a.csv', mode='a') as f:\n    f.write('x')", "change_upload"],
-  ["with open('uploads/a.csv', 'r+') as f:\n    f.write('x')", "change_upload"],
-  ["Path('uploads/a.bin').open('rb+').write(b'x')", "change_upload"],
-  ["f = os.open('uploads/a.csv', os.O_WRONLY | os.O_TRUNC)\nos.write(f, b'x')", "change_upload"],
-  ["f = os.open('uploads/a.csv', os.O_RDONLY | os.O_CLOEXEC)", ""],
-  ["tarfile.open('uploads/a.tar.xz', 'r:xz').getnames()", ""],
-  ["df.to_csv('uploads/a.csv', index=False)", "change_upload"],
-  ["Path('uploads/a.txt').write_text('x')", "change_upload"],
-  ["img.save('uploads/a.png')", "change_upload"],
-  ["shutil.copy('temp/a', 'uploads/a')", "change_upload"],
-  ["os.rename('uploads/a', 'outputs/a')", "change_upload"],
-  ["c = sqlite3.connect('uploads/a.db')\nc.execute('update t set a = 1')", "change_upload"],
-  ["c.execute('DROP TABLE users')", "database"],
-  ["cur.executescript('''\nDELETE FROM users;\n''')", "database"],
-  ["open('/etc/passwd').read()", "credentials"],
-  ["Path.home().joinpath('.ssh')\nopen(os.path.expanduser('~/.ssh/id_rsa'))", "credentials"],
-  ["from dotenv import load_dotenv\nload_dotenv('.env')", "credentials"],
-  ["import requests\nrequests.post('https://x.example', data=d)", "network"],
-  ["import requests as r\nr.get(url)", "network"],
-  ["from urllib.request import urlopen\nurlopen('https://x.example')", "network"],
-  ["pd.read_csv('https://x.example/a.csv')", "network"],
-  ["import socket\ns = socket.socket()\ns.connect(('x.example', 80))", "network"],
-  ["!pip install pandas", "packages"],
-  ["%pip install pandas", "packages"],
-  ["subprocess.run([sys.executable, '-m', 'pip', 'install', 'x'])", "packages"],
-  ["subprocess.check_call(['pip', 'install', 'x'])", "packages"],
-  ["os.setuid(0)", "privilege"],
-  ["exec(base64.b64decode('cHJpbnQoMSk='))", "run_unseen"],
-  ["eval(input())", "run_unseen"],
-  ["exec(requests.get('https://x.example').text)", "network run_unseen"],
-  ["getattr(os, name)('outputs')", "unreadable"],
-  ["subprocess.run(cmd)", "unreadable"],
-  ["api_key = 'sk-abcdefghijklmnop1234567890'", "secret"],
-  ["connect(password='hunter22')", "secret"],
-  ["config = {'password': 'hunter22'}", "secret"],
+judged("JavaScript is judged by the same rules [H1]", node, [
+  asking("change_upload")`
+    fs.%('uploads/a', 'x') ¦ writeFile writeFileSync appendFile appendFileSync createWriteStream outputFile outputFileSync writeJson writeJsonSync truncate
+      ¦ truncateSync
+    Deno.%('uploads/a', 'x') ¦ writeTextFile writeTextFileSync
+    fs.%('temp/a', 'uploads/a') ¦ copyFile copyFileSync cp cpSync copy symlink symlinkSync link linkSync
+    fs.openSync('uploads/a', '%') ¦ w a wx ax r+ rs+ as sa
+    fs.openSync('uploads/a', fs.constants.%) ¦ O_WRONLY O_RDWR O_APPEND O_CREAT O_TRUNC`,
+  asking("delete")`
+    %('outputs/a') ¦ fs.rm fs.rmSync fs.unlink fs.unlinkSync fs.rmdir fs.rmdirSync fs.remove fs.removeSync fs.emptyDir fs.emptyDirSync rmSync unlinkSync
+      ¦ rmdirSync rimraf rimraf.sync rimrafSync del del.sync Deno.remove Deno.removeSync fsPromises.rm fsp.rm globalThis.fs.rmSync window.fs.rmSync
+      ¦ global.fs.rmSync self.fs.rmSync fs.promises.rm
+    const f = require('%'); f.rmSync('outputs/a') ¦ fs node:fs fs-extra graceful-fs fs/promises
+    %('outputs/a', '/tmp/b') ¦ fs.rename fs.renameSync fs.move fs.moveSync renameSync
+    %('rm outputs/a') ¦ child_process.exec child_process.execSync execSync shelljs.exec execa execaCommand execaSync execaCommandSync
+    %('rm', ['outputs/a']) ¦ child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync child_process.fork spawnSync
+      ¦ Deno.Command
+    %(['rm', 'outputs/a']) ¦ Bun.spawn Bun.spawnSync Deno.run
+    %('fs').rmSync('outputs/a') ¦ require module.require module.constructor._load Module._load process.getBuiltinModule
+    %('fs.rmSync("outputs/a")') ¦ eval Function vm.runInThisContext
+    process.chdir('outputs'); fs.rmSync('a')
+    ['outputs/a'].%((f) => fs.rmSync(f)) ¦ forEach map filter some every
+    %('temp/x.sh', 'rm outputs/a'); require('child_process').execSync('bash temp/x.sh') ¦ fs.writeFile fs.writeFileSync fs.outputFile fs.outputFileSync
+      ¦ fs.appendFile fs.appendFileSync writeFileSync Deno.writeTextFile Deno.writeTextFileSync Bun.write
+    x / fs.rmSync('outputs/a') / 2
+    fs.unlinkSync(x || 'outputs/b')
+    for (const f of fs.readdirSync('outputs')) fs.unlinkSync(path.join('outputs', f))
+    fs.writeFileSync('temp/x.sh', 'rm -rf outputs\n'); fs.writeFileSync('temp/x.sh', 'ls', { flag: 'a' });¶require('child_process').execSync('bash temp/x.sh')
+    x++ / fs.rmSync('outputs/a') / 2
+    x new /'/.y; fs.rmSync('outputs/a')
+    await (x) / fs.rmSync('outputs/a') / 2
+    with (x) /'/.test(y); fs.rmSync('outputs/a')
+    const f = fs.rmSync
+    '\u{110000}'; fs.rmSync('outputs/a')
+    Bun.spawn({ cmd: ['rm', '-rf', 'outputs'] })`,
+  asking("network")`
+    const m = require('%'); m.send(1) ¦ axios got superagent nodemailer undici node-fetch ws ssh2 needle puppeteer playwright
+    %(1) ¦ fetch axios got request superagent XMLHttpRequest WebSocket EventSource navigator.sendBeacon Bun.connect Deno.connect tls.connect
+      ¦ dgram.createSocket http.get https.get http2.connect http.request https.request net.connect net.createConnection net.Socket dns.lookup dns.resolve
+      ¦ dns.resolve4
+    import * as h from 'https'; h.get(1)`,
+  asking("privilege")`
+    process.%(0) ¦ setuid setgid seteuid setegid setgroups
+    fs.%('temp/x', 0o4755) ¦ chmod chmodSync fchmodSync lchmodSync`,
+  asking("run_unseen")`
+    %(code) ¦ eval Function Worker worker_threads.Worker vm.runInThisContext vm.runInNewContext vm.Script vm.compileFunction
+    const s = fs.createWriteStream('temp/x.sh'); s.write('rm -rf outputs'); s.end();¶require('child_process').execSync('bash temp/x.sh')`,
+  asking("unreadable")`
+    %(name) ¦ require import module.require
+    yield / fs.rmSync('outputs/a') / 1
+    if (x) {¶}¶/fs.rmSync('outputs\/a')/.test(y)`,
+  asking("")`
+    %(1) ¦ http.createServer net.createServer dns.getServers console.log
+    ['temp/a'].%((f) => fs.rmSync(f)) ¦ forEach map filter some every
+    fs.%('uploads/a', 'temp/a') ¦ copyFile copyFileSync cp cpSync copy symlink symlinkSync link linkSync
+    fs.unlinkSync(%) ¦ os.tmpdir()+'/a' process.env.TMPDIR+'/a'
+    const rows = data.map((r) => ({ ...r, total: r.a / r.b })); console.log(rows.filter(Boolean).length)
+    const r = /it's/.exec(x) // don't
+    const { x, unlinkSync: u, y } = require('fs'); u('temp/a')
+    import { type Stats, unlinkSync } from 'fs'; unlinkSync('temp/a')
+    fs.writeFileSync('temp/x.sh', ['ls', 'pwd'].join('\n'));¶require('child_process').execSync('bash temp/x.sh')
+    / 2
+    const d = fs.mkdtempSync('temp/x')¶fs.rmSync(d, { recursive: true })
+    /*/ fs.rmSync('outputs/a') */ 1
+    ['temp/a'].forEach(fs.unlinkSync)
+    const { unlinkSync } = require('fs'); unlinkSync('temp/a')
+    fs?.unlinkSync('temp/a')
+    fs.unlinkSync('temp/'.concat('a'))
+    fs.readdirSync('temp').forEach((f) => fs.unlinkSync('temp/' + f))
+    const s = fs.createWriteStream('outputs/a.csv'); for (const r of rows) s.write(r.join(',')); s.end(),
+    x = {} / 2
+    fs.unlinkSync(path.join('temp', 'a'))
+    fs.unlinkSync(process.env.PWD + '/temp/a')
+    let { rmSync: r } = require('fs'); r('temp/a')
+    for await (const f of ['temp/a']) fs.rmSync(f)
+    require('child_process').spawn(process.execPath, ['-e', "require('fs').unlinkSync('temp/a')"])`,
+  rows("", [
+    "fs.unlinkSync(`temp/${path.basename(x)}`)",
+    "fs.unlinkSync(`temp/${'a'.length}`)",
+    "fs.unlinkSync(`temp/${Date.now()}`)",
+    "`${f({ a: 1 }, fs.rmSync('temp/a'))}`",
+  ]),
 ]);
 
-python("everyday Python does not ask [H1]", [
-  [
-    "import pandas as pd\ndf = pd.read_csv('uploads/a.csv')\nprint(df.groupby('x').sum())\ndf.to_csv('outputs/a.csv')",
-    "",
-  ],
-  ["import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig('outputs/a.png')", ""],
-  ["with open('uploads/a.csv') as f:\n    rows = f.readlines()", ""],
-  ["with open('outputs/a.txt', 'w') as f:\n    f.write('rm -rf /')", ""],
-  ["print('os.remove(\"x\")')  # os.remove('outputs/a')", ""],
-  ["import requests  # only imported\nprint(requests.__version__)", ""],
-  ["text = '''\nos.remove('outputs/a')\n'''\nprint(text)", ""],
-  ["import re\nre.compile('x').sub('a', 'b')", ""],
-  ["model.eval()\ndf.eval('a + b')\ndf.query('a > 1')", ""],
-  ["x = 1 / 2\ny = a % b\nprint(f'{x:.2f} {y!r}')", ""],
-  ["subprocess.run(['ls', '-la'])\nos.system('echo hi')", ""],
-  ["os.makedirs('outputs/a', exist_ok=True)\nshutil.copy('uploads/a', 'outputs/a')", ""],
-  ["password = os.environ['PASSWORD']\ntoken = get_token()", ""],
-  ["tokens = tokenizer('hello world')\nmax_tokens = 4096", ""],
-  ["result = (lambda x: x + 1)(2)\nassert result == 3", ""],
-  ["class A:\n    def remove(self, x):\n        self.items.remove(x)\nA().remove(1)", ""],
-  ["zipfile.ZipFile('uploads/a.zip').extractall('temp/a')", ""],
-  ["conn = sqlite3.connect('outputs/a.db')\nconn.execute('create table t (a)')", ""],
-  ["import ast\nast.literal_eval('[1]')", ""],
+judged("code of other languages is judged by the words that delete, run, fetch and write [H1]", perl, [
+  asking("change_upload")`
+    %("uploads/a", "w") ¦ fopen File.write File.open file_put_contents writeLines write.csv write saveRDS ggsave fwrite sink IO.write
+    open(F, ">", "uploads/a")`,
+  asking("credentials")`
+    print("%") ¦ /etc/passwd ~/.ssh/id_rsa ./.env`,
+  asking("delete")`
+    % "outputs/a" ¦ unlink rmtree remove_tree rmdir rm_r rm_rf FileUtils.rm FileUtils.rm_rf FileUtils.remove_dir File.delete File.unlink Dir.rmdir Dir.delete
+      ¦ Dir.unlink os.remove file.remove delete-file delete-directory deleteDir
+    %("rm outputs/a") ¦ system exec popen shell_exec passthru os.execute io.popen spawn Open3 proc_open system2 shell-command
+    qx/rm x/
+    system("rm", "outputs/a")
+    unlink $x`,
+  asking("network")`
+    use %; ¦ LWP HTTP::Tiny Net::FTP IO::Socket open-uri TCPSocket curl_exec fsockopen URI.open socket.http httr
+    %("https://x.example") ¦ get getprint getstore mirror file_get_contents fopen copy url read read.csv readLines fread download.file
+    get("%://x.example") ¦ http ftp`,
+  asking("packages")`
+    %("x") ¦ install.packages devtools::install_github`,
+  asking("run_unseen")`
+    eval(%($x)) ¦ decode_base64 unpack base64_decode Base64 gzinflate
+    system($x)`,
+  asking("")`
+    % "temp/a" ¦ unlink rmtree FileUtils.rm_rf File.delete os.remove
+    unlink <temp/*>
+    unlink("temp/a", "")
+    write("outputs/a", 1)¶print("uploads/b")
+    File.write("outputs/a", File.read('uploads/a'))`,
 ]);
-
-javascript("JavaScript is judged by the same rules [H1]", [
-  ["const fs = require('fs'); fs.unlinkSync('outputs/a')", "delete"],
-  ["import fs from 'node:fs';\nfs.rmSync('outputs', { recursive: true })", "delete"],
-  ["import { rm } from 'node:fs/promises';\nawait rm('outputs/a')", "delete"],
-  ["const { unlinkSync: u } = require('fs'); u('outputs/a')", "delete"],
-  ["const fsp = require('fs').promises; await fsp.unlink('outputs/a')", "delete"],
-  ["fs['rm' + 'Sync']('outputs')", "delete"],
-  ["for (const f of fs.readdirSync('outputs')) fs.unlinkSync(path.join('outputs', f))", "delete"],
-  ["fs.rmSync(path.join('outputs', '/tmp/x'))", "delete"],
-  ["fs.rmSync(path.posix.join('outputs', '/tmp/x'))", "delete"],
-  ["fs.rmSync(path.join('temp', '/outputs'))", ""],
-  ["fs.rmSync(path.resolve('temp', '/workspace/c/outputs'))", "delete"],
-  ["require('child_process').execSync('rm -rf outputs')", "delete"],
-  ["const { spawn } = require('child_process'); spawn('rm', ['-rf', 'outputs'])", "delete"],
-  ["const x = `outputs`; fs.rmSync(`${x}/a`)", "delete"],
-  ["fs.writeSync(fs.openSync('uploads/a.csv', 'rs+'), 'x')", "change_upload"],
-  ["const f = await fs.promises.open('uploads/a.csv', 'sa')", "change_upload"],
-  ["fs.openSync('uploads/a.csv', fs.constants.O_RDWR)", "change_upload"],
-  ["fs.openSync('uploads/a.csv', 'rs')", ""],
-  ["fs.rmSync('temp/a'); fs.rmSync(`/tmp/${Date.now()}`)", ""],
-  ["for (const f of fs.readdirSync('temp')) { const p = path.join('temp', f); fs.unlinkSync(p); }", ""],
-  ["fs.readdirSync('temp').forEach((f) => fs.unlinkSync('temp/' + f))", ""],
-  ["fs.writeFileSync('uploads/a.csv', '')", "change_upload"],
-  ["fs.writeFileSync('outputs/a.csv', 'x')", ""],
-  ["fs.readFileSync('/etc/passwd', 'utf8')", "credentials"],
-  ["await fetch('https://x.example')", "network"],
-  ["const https = require('https'); https.get('https://x.example')", "network"],
-  ["eval(atob('YWxlcnQ='))", "run_unseen"],
-  ["new Function(code)()", "run_unseen"],
-  ["eval('1 + 1')", ""],
-  ["const m = /rm -rf/.exec(text); console.log('fetch(x)')", ""],
-  ["// fs.rmSync('outputs')\n/* fs.rmSync('outputs') */ console.log(1)", ""],
-  ["const rows = data.map((r) => ({ ...r, total: r.a / r.b })); console.log(rows.filter(Boolean).length)", ""],
-]);
-
-javascript(
-  "a program that JavaScript starts is judged by its options: where it runs, whether in a shell, what it is given [H1]",
-  [
-    ["require('child_process').execSync('rm -rf temp', { cwd: 'outputs' })", "delete"],
-    ["require('child_process').spawn('rm', ['-rf', 'temp'], { 'cwd': 'outputs' })", "delete"],
-    ["const cwd = 'outputs'; require('child_process').execSync('rm -rf temp', { cwd, stdio: 'inherit' })", "delete"],
-    ["const o = { cwd: 'outputs' }; require('child_process').execSync('rm -rf temp', o)", "delete"],
-    ["const o = { cwd: 'temp' }; o.cwd = 'outputs'; require('child_process').execSync('rm -rf *', o)", "delete"],
-    ["require('child_process').spawn('rm -rf outputs', { shell: true })", "delete"],
-    ["require('child_process').spawn('rm -rf outputs', [], { shell: '/bin/bash' })", "delete"],
-    ["Bun.spawn({ cmd: ['rm', '-rf', 'outputs'] })", "delete"],
-    ["new Deno.Command('rm', { args: ['-rf', 'outputs'] })", "delete"],
-    ["require('child_process').spawn('rm', ['-rf', isOld ? a : b], { stdio: 'inherit' })", "delete"],
-    ["require('child_process').execSync('ls', { cwd: 'outputs', encoding: 'utf8' })", ""],
-    ["require('child_process').spawn('rm -rf temp/a', { shell: true })", ""],
-    ["new Deno.Command('rm', { args: ['-rf', 'temp/a'] })", ""],
-  ],
-);
-
-/** Goes to each of so many folders below `temp/`. */
-const visits = (folders: number) =>
-  `for d in [${Array.from({ length: folders }, (_, at) => `'temp/${at}'`)}]:\n    os.chdir(d)\nos.remove('a')`;
-python("code that may stand in one of several folders is judged in all of them, up to 32 [H1]", [
-  ["for d in ['temp', 'outputs']:\n    subprocess.run('rm -rf *', shell=True, cwd=d)", "delete"],
-  ["for d in ['temp', 'outputs']:\n    os.chdir(d)\n    os.remove('a')", "delete"],
-  ["os.chdir('temp' if isOld else 'outputs')\nos.remove('a')", "delete"],
-  ["subprocess.run(['rm', '-rf', 'temp/a'], **{'cwd': 'outputs'})", "delete"],
-  ["os.chdir('temp')\nsubprocess.run(['rm', '-rf', 'a'], cwd=None)", ""],
-  [visits(32), ""],
-  [visits(33), "delete"],
-]);
-
-const script = "temp/x.sh";
-const runs = `import subprocess\nsubprocess.run(['bash', '${script}'])`;
-python("a script that code writes piece by piece and then runs is judged by all of its pieces [H1]", [
-  [
-    `with open('${script}', 'w') as f:\n    f.write('rm -rf outputs\\n')\n    f.write('echo done\\n')\n${runs}`,
-    "delete",
-  ],
-  [`f = open('${script}', 'w')\nf.write('echo go\\n')\nf.write('rm -rf outputs\\n')\nf.close()\n${runs}`, "delete"],
-  [`f = open('${script}', 'w')\nf.write('rm -rf ')\nf.write('outputs')\nf.close()\n${runs}`, "delete"],
-  [
-    `open('${script}', 'w').write('rm -rf outputs\\n')\nwith open('${script}', 'a') as f:\n    f.write('ls')\n${runs}`,
-    "delete",
-  ],
-  [`open('${script}', 'w').write('rm -rf outputs\\n')\nopen('${script}', 'w').write('ls')\n${runs}`, ""],
-  [`with open('${script}', 'w') as f:\n    f.write('rm -rf temp/y\\n')\n    f.write('echo done\\n')\n${runs}`, ""],
-]);
-
-test("a script that is run is judged by its text, where it is known [H1]", () => {
-  const scripts = new Map([
-    ["temp/x.sh", "cd temp\nrm a\nbash ../outputs/y.sh"],
-    ["outputs/y.sh", "rm ../uploads/a"],
-    ["temp/a.py", "import os\nos.remove('outputs/a')"],
-    ["temp/fine.js", "console.log(1)"],
-  ]);
-  const kinds = (command: string) =>
-    kindsOf(commandFindings(command, { ...judgedFacts, scripts }, { commands: [], onlySafe: false }));
-  const commands = [
-    "bash temp/x.sh",
-    "python3 temp/a.py",
-    "cd temp && python3 a.py",
-    "node temp/fine.js",
-    "./temp/x.sh",
-    "bash temp/unknown.sh",
-  ];
-  assert.deepEqual(commands.map(kinds), ["delete", "delete", "", "", "delete", ""]);
-});
-
-test("the scripts that a call runs are named from the root of the files [H1]", () => {
-  const scripts = (command: string) => scriptsOf({ tool: "run_bash_command", arguments: { command } });
-  assert.deepEqual(scripts("bash temp/x.sh; cd outputs && python a.py; source ../b; ./c; node /opt/x.js < d.csv"), [
-    "temp/x.sh",
-    "outputs/a.py",
-    "b",
-    "outputs/c",
-    "/opt/x.js",
-  ]);
-  // Where the first one fails, nobody goes anywhere.
-  assert.deepEqual(scripts("bash temp/x.sh && cd outputs; ./c"), ["temp/x.sh", "outputs/c", "c"]);
-  assert.deepEqual(scripts("ls; cat a.txt; echo 'bash x.sh'; python3 -c 'print(1)'"), []);
-  const known = { root: "/workspace/w1", scripts: new Map([["a.sh", "bash b.sh"]]) };
-  const command = "bash /workspace/w1/a.sh";
-  assert.deepEqual(scriptsOf({ tool: "run_bash_command", arguments: { command } }, known), ["b.sh"]);
-  const code = { code: "import os\nos.system('bash temp/x.sh')", language: "python" };
-  // A file of the name of a module hides it.
-  assert.deepEqual(scriptsOf({ tool: "execute_code", arguments: code }), ["os.py", "temp/x.sh"]);
-});

@@ -56,7 +56,7 @@ test("a pattern of the operator finds what the regular expressions of JavaScript
       if (compiled.ok) assert.equal(compiled.value.matches(subject), new RegExp(source, "i").test(subject));
       else assert.deepEqual(compiled.failure, { fault: "too_large" });
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   );
 });
 
@@ -72,25 +72,27 @@ test("a pattern that counts finds as many as it says, neither one more nor one l
 });
 
 const costly: [pattern: string, text: string][] = [
-  ["(a+)+$", "a".repeat(200_000)],
-  ["(a|a)*b", "a".repeat(200_000)],
-  [".*foo.*bar.*baz", "foo".repeat(100_000)],
-  ["(\\w+\\s?)*=", "word ".repeat(50_000)],
-  ["a{150}b", "a".repeat(100_000)],
-  ["(a|b)*a(a|b){40}c", Array.from({ length: 20_000 }, (_, at) => (at ** 2 % 7 > 3 ? "a" : "b")).join("")],
+  ["(a+)+$", "a".repeat(20_000)],
+  ["(a|a)*b", "a".repeat(20_000)],
+  [".*foo.*bar.*baz", "foo".repeat(20_000)],
+  ["(\\w+\\s?)*=", "word ".repeat(8_000)],
+  ["a{150}b", "a".repeat(20_000)],
+  ["(a|b)*a(a|b){40}c", Array.from({ length: 8_000 }, (_, at) => (at ** 2 % 7 > 3 ? "a" : "b")).join("")],
 ];
-for (const [source, subject] of costly) {
-  test(`no text makes ${source} slow [H1]`, async () => {
-    const texts = [subject.slice(0, subject.length / 2), subject].map((text) => `${text}!`);
-    const [half, whole] = await countSteps(
-      new URL("../../test/world/pattern-matches.ts", import.meta.url),
-      texts.map((text) => ({ name: "matches", with: [source, text] })),
+test("no text makes a pattern slow [H1]", async () => {
+  const texts = costly.flatMap(([source, subject]) =>
+    [subject.slice(0, subject.length / 2), subject].map((text) => ({ name: "matches", with: [source, `${text}!`] })),
+  );
+  const counted = await countSteps(new URL("../../test/world/pattern-matches.ts", import.meta.url), texts);
+  for (const [at, [source, subject]] of costly.entries()) {
+    const [half, whole] = [counted[2 * at] ?? assert.fail(), counted[2 * at + 1] ?? assert.fail()];
+    assert.deepEqual([half.value, whole.value], [false, false], source);
+    assert.ok(
+      half.steps > subject.length / 2 && whole.steps < 2.1 * half.steps,
+      `${source}: ${half.steps}, ${whole.steps}`,
     );
-    assert.deepEqual([half?.value, whole?.value], [false, false]);
-    const steps = [half?.steps ?? 0, whole?.steps ?? 0] as const;
-    assert.ok(steps[0] > subject.length / 2 && steps[1] < 2.1 * steps[0], steps.join());
-  });
-}
+  }
+});
 
 const refused: [pattern: string, failure: object][] = [
   ["", { fault: "empty" }],
@@ -106,11 +108,12 @@ const refused: [pattern: string, failure: object][] = [
   ["\\\\\\1", { fault: "unsupported", what: "\\1" }],
   ["a{201}", { fault: "too_large" }],
 ];
-for (const [source, expected] of refused) {
-  test(`the pattern “${source.slice(0, 20)}” is refused with its reason [H1][P5]`, () => {
-    assert.deepEqual(compilePattern(source), { ok: false, failure: expected });
-  });
-}
+test("a pattern that cannot be used is refused with its reason [H1][P5]", () => {
+  assert.deepEqual(
+    refused.map(([source]) => [source, compilePattern(source)]),
+    refused.map(([source, failure]) => [source, { ok: false, failure }]),
+  );
+});
 
 test("large and small letters are the same, and Python's (?i) is taken [H1]", () => {
   assert.deepEqual(

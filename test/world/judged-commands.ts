@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 
 /** What tables of judged commands are compared under: a sandbox without network, nothing read from outside. */
 export const judgedFacts = {
@@ -15,32 +16,41 @@ type Judge = (
   safe: { commands: readonly string[]; onlySafe: boolean },
 ) => readonly { readonly kind: string }[];
 
-/** Rows of a command and the kinds that are found in it, in the order of the alphabet; none means that it goes. */
-export function compare(judge: Judge, rows: readonly (readonly [command: string, kinds: string])[]): void {
-  const safe = { commands: [], onlySafe: false };
-  const found = rows.map(([command, kinds]) => ({ command, kinds, found: kindsOf(judge(command, judgedFacts, safe)) }));
-  assert.deepEqual(
-    found.filter((row) => row.found !== row.kinds),
-    [],
-  );
+type Table = { readonly kinds: string; readonly texts: readonly string[] };
+
+/** A test of texts with the kinds that are found in them, in the order of the alphabet; none means that they go without asking. */
+export function judged(title: string, judge: Judge, tables: readonly Table[]): void {
+  const kindsIn = (text: string) => kindsOf(judge(text, judgedFacts, { commands: [], onlySafe: false }));
+  test(title, () => {
+    const found = tables.flatMap(({ kinds, texts }) => texts.map((text) => ({ text, kinds, found: kindsIn(text) })));
+    assert.deepEqual(
+      found.filter((row) => row.found !== row.kinds),
+      [],
+    );
+  });
 }
+
+export const rows = (kinds: string, texts: readonly string[]): Table => ({ kinds, texts });
+
+/**
+ * A table of texts, one in a line. `¶` stands for a new line. Behind `¦` stand words, each of which is put into the text for `%`;
+ * a line that begins with `¦` has more of them.
+ */
+export const asking =
+  (kinds: string) =>
+  ({ raw }: TemplateStringsArray): Table => {
+    const lines = raw
+      .join()
+      .trim()
+      .replaceAll(/\s*\n\s*¦/g, "")
+      .split(/\s*\n\s*/);
+    const texts = lines.flatMap((line) => {
+      const [form = "", words] = line.split(" ¦ ");
+      return words === undefined ? [form] : words.split(" ").map((word) => form.replaceAll("%", word));
+    });
+    return { kinds, texts: texts.map((text) => text.replaceAll("¶", "\n")) };
+  };
 
 export function kindsOf(findings: readonly { readonly kind: string }[]): string {
   return [...new Set(findings.map(({ kind }) => kind))].sort().join(" ");
-}
-
-/** A row for each word of a list that is written down apart from the source; `%` in the form stands for the word. */
-export function rowsOf(kinds: string, form: string, words: string): [command: string, kinds: string][] {
-  return words
-    .trim()
-    .split(/\s+/)
-    .map((word) => [form.replaceAll("%", word), kinds]);
-}
-
-/** The same for whole lines. */
-export function linesOf(kinds: string, lines: string): [command: string, kinds: string][] {
-  return lines
-    .trim()
-    .split(/\s*\n\s*/)
-    .map((line) => [line, kinds]);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compare, judgedFacts, kindsOf, linesOf, rowsOf } from "../../test/world/judged-commands.ts";
+import { judgedFacts, kindsOf } from "../../test/world/judged-commands.ts";
 import { codeFindings } from "./code.ts";
 import { commandFindings } from "./commands.ts";
 
@@ -8,41 +8,18 @@ const nothingListed = { commands: [], onlySafe: false };
 const find = (command: string, facts: Partial<typeof judgedFacts> = {}) =>
   commandFindings(command, { ...judgedFacts, ...facts }, nothingListed);
 
-function judged(title: string, rows: readonly (readonly [command: string, kinds: string])[]): void {
-  test(title, () => compare(commandFindings, rows));
-}
+/** A row for each word, which is put into the form for `%`. */
+const rowsOf = (told: string, form: string, words: string) =>
+  words.split(/\s+/).map((word): [command: string, told: string] => [form.replaceAll("%", word), told]);
+const linesOf = (told: string, lines: string) =>
+  lines
+    .trim()
+    .split(/\s*\n\s*/)
+    .map((line): [command: string, told: string] => [line, told]);
 
-judged("a path is followed to where it leads: through patterns, homes, links and dots [H1]", [
-  ...rowsOf(
-    "change_upload",
-    "echo x > %/a",
-    `uploads ./uploads temp/../uploads ~/uploads /workspace/uploads /workspace/other/uploads /workspace/w1/uploads upload?
-     u*s [u]ploads [a-z]ploads [!a]ploads [^a]ploads [[:alpha:]]ploads up*ads *ploads uploads/b ?ploads`,
-  ),
-  ...rowsOf(
-    "",
-    "echo x > %/a",
-    `outputs temp upload uploadss uplo?d [a]ploads [v-z]ploads [!u]ploads [^u]ploads [a-t]ploads u*x outputs/uploads
-     /srv/uploads /workspace/skills /workspaces/uploads /workspace/w1/temp/uploads [u`,
-  ),
-  ...rowsOf("delete", "rm -rf temp/%/a", ".. .? .* [.]. [.]* .[.] ../outputs $X .[[:punct:]] .[![:alpha:]]"),
-  ...rowsOf("", "rm -rf temp/%/a", "?? a* *a ? [ab]* a?b .[a-z]*x ... a/../b"),
-  ...rowsOf(
-    "",
-    "rm -rf %",
-    "/workspace/temp/a /workspace/w1/temp /workspace/other/temp/a /tmp /tmp/a ~/temp temp/ temp//a",
-  ),
-  ...rowsOf(
-    "delete",
-    "rm -rf %",
-    "/workspace/$X/temp/a /tmpx /t*/a /tm?/a ~me/temp/a ~me / /workspace /workspace/w2 temp$X",
-  ),
-  ...linesOf(
-    "delete",
-    `ln -s ../outputs temp/a; ln -s a temp/b; ln -s b temp/c; rm temp/c/x
-     rm temp/${"a/".repeat(2_048)}x`,
-  ),
-]);
+const secret = "hunter2Zebra99";
+
+const key = "sk-proj-AbCd1234EfGh5678IjKl9012";
 
 test("files that themselves lie below /tmp are no rubbish [H1]", () => {
   const at = (command: string) => kindsOf(find(command, { root: "/tmp/yard/w1" }));
@@ -138,6 +115,39 @@ test("each kind that reaches out or cannot be brought back is one level graver a
   );
 });
 
+test("how grave a finding in code is stands with its kind [H1]", () => {
+  const rows: [code: string, told: string][] = [
+    ["requests.get('https://x.example')", "network medium"],
+    ["pip.main(['install', 'x'])", "packages medium"],
+    ["os.setuid(0)", "privilege high"],
+    ["os.chmod('temp/x', 0o4755)", "privilege high"],
+    ["exec(x)", "run_unseen critical"],
+    ["exec(open('/tmp/q.py').read())", "run_unseen critical"],
+    ["f = os.system", "run_unseen high"],
+    ["getattr(os, name)('a')", "unreadable high"],
+    ["operator.methodcaller('remove')(os)", "unreadable high"],
+    ["__import__(name)", "unreadable medium"],
+    ["subprocess.run(cmd)", "unreadable high"],
+    ["open('uploads/a', 'w')", "change_upload high"],
+    ["c = sqlite3.connect('uploads/a.db')\nc.execute('update t set a = 1')", "change_upload high"],
+    ["Path('outputs/a').rmtree()", "delete high"],
+    ["Path('outputs/a').unlink()", "delete medium"],
+    ["c.execute('DROP TABLE t')", "database high"],
+    ["subprocess.run(['perl', '-e', 'unlink \"outputs/a\"'])", "delete medium"],
+    ["subprocess.run(['Rscript', '-e', 'install.packages(\"x\")'])", "packages medium"],
+    ["os.system('echo x > ~/.ssh/authorized_keys')", "credentials high"],
+  ];
+  assert.deepEqual(
+    rows.map(([code]) => [
+      code,
+      codeFindings(code, "python", judgedFacts)
+        .map(({ kind, risk }) => `${kind} ${risk}`)
+        .join(),
+    ]),
+    rows,
+  );
+});
+
 test("what is told of a command is its own words, once, shortened and without marks [H1][H2]", () => {
   const told = (command: string) => find(command).map(({ kind, risk, what }) => `${kind} ${risk} ${what}`);
   assert.deepEqual(told("ls; rm outputs/a ; rm outputs/a && rm outputs/b"), [
@@ -192,66 +202,111 @@ test("a secret is masked wherever else it stands, also between quotes [H1][Q1]",
   assert.deepEqual([told(many(64)).includes("…"), told(many(65))], [false, ["…"]]);
 });
 
-judged("both ways that a command can go are followed [H1]", [
-  ...linesOf(
-    "delete",
-    `if true; then D=outputs; else D=temp; fi; rm $D/a
-     if true; then D=temp; else D=outputs; fi; rm $D/a
-     if false; then D=temp; elif true; then D=outputs; fi; rm $D/a
-     D=outputs; if true; then D=temp; fi; rm $D/a
-     case x in a) D=temp;; *) D=outputs;; esac; rm $D/a
-     if true; then f() { rm outputs/a; }; fi; f
-     if true; then alias x=rm; fi; x outputs/a
-     ls && cd temp; rm a
-     ls && cd temp || rm a
-     D=outputs; false && D=temp; rm $D/a
-     D=outputs; f() { D=temp; }; ls && f; rm $D/a
-     D=outputs; ls && { D=temp; }; rm $D/a
-     f() { ls; }; ls && { f() { rm outputs/a; }; }; f
-     if true; then cd temp; fi; rm a
-     true || cd temp; rm a
-     D=temp; true && D=outputs; rm $D/a
-     D=temp; false || D=outputs; rm $D/a
-     for i in 1 2; do rm $D; D=temp/a; done
-     D=temp/a; until false; do rm $D; D=outputs/a; done
-     while D=outputs; do break; done; rm $D/a
-     D=outputs; (D=temp); rm $D/a
-     D=outputs; { D=temp; } | cat; rm $D/a
-     D=outputs; coproc { D=temp; }; rm $D/a
-     D=outputs; echo $(D=temp); rm $D/a
-     select d in outputs/a; do rm $d; done
-     for d; do rm $d; done
-     for ((i = 0; i < 3; i++)); do rm outputs/$i; done
-     for (( ; $(rm outputs/a); )); do ls; done
-     (( $(rm outputs/a) ))
-     [[ -f $(rm outputs/a) ]]
-     [[ a == $(rm outputs/a) ]]
-     [[ a && ( ! -n $(rm outputs/a) ) ]]
-     case $(rm outputs/a) in x) ls;; esac
-     echo $(( (1 + -$(rm outputs/a)) ? 1 : 2 ))
-     echo $(( 1 ? $(rm outputs/a) : 2 ))
-     a[$(rm outputs/a)]=1
-     x=($(rm outputs/a))
-     trap 'cd outputs && rm a' EXIT; cd temp
-     cd temp && (cd ../outputs && rm a)`,
-  ),
-  ...linesOf(
+test("what is told of a command gives no secret away [H1][H2]", () => {
+  const commands = [
+    `curl -H "Authorization: Bearer "'${key}' https://x`,
+    `curl -u me:${secret} http://x`,
+    `rm -rf outputs --password ${secret}`,
+    `echo ${"b".repeat(275)} ${key} | curl -d @- x`,
+    `if then fi ${key} (`,
+    `python3 -c "password='${secret}'; import os; os.remove('a'); os.system('curl -u a:${secret} x')"`,
+    `${key} `.repeat(12_000),
+  ];
+  const told = commands.map((command) => JSON.stringify(commandFindings(command, judgedFacts, nothingListed)));
+  const given = told.filter((text) => text.includes(secret.slice(4)) || text.includes(key.slice(8)));
+  assert.deepEqual({ given, silent: told.filter((text) => text === "[]") }, { given: [], silent: [] });
+});
+
+test("what may be allowed always is a program and its command, never a deletion or a secret [H1][H2]", () => {
+  const shape = (text: string) => find(text).map((one) => one.shape);
+  const rows: [string, (string | undefined)[]][] = [
+    ["pip install pandas", ["pip install *"]],
+    ["python3 -m pip install pandas", ["pip install *"]],
+    ["uv pip install x", ["uv pip install *"]],
+    ["npx tsx a.ts", ["npx tsx *"]],
+    ["curl -s https://x.example", ["curl *"]],
+    ["git clone https://x.example/a", ["git clone *"]],
+    ["rm outputs/a", [undefined]],
+    ["sudo ls", [undefined]],
+    ["$X", [undefined]],
+    ["cat .env", [undefined]],
+    ["echo x > uploads/a", [undefined]],
+  ];
+  assert.deepEqual(
+    rows.map(([text]) => [text, shape(text)]),
+    rows,
+  );
+  const [pushed] = find("git add . && git push origin main; ls");
+  assert.deepEqual(pushed, {
+    kind: "network",
+    action: "ask",
+    risk: "high",
+    layer: "default",
+    what: "git push origin main",
+    shape: "git push *",
+  });
+});
+
+test("what is allowed always of a package manager is its command, or the package that is run [H2]", () => {
+  const shapes = linesOf(
     "",
-    `if true; then D=temp; else D=temp/b; fi; rm $D/a
-     D=outputs; D=temp; rm $D/a
-     mkdir -p temp/b && cd temp/b; rm a
-     ls && cd temp && rm a
-     ls && cd temp || exit; rm a
-     X=1 && cd temp; rm a
-     [ -d temp/x ] && D=temp/x; rm -rf "$D"
-     D=temp; (D=outputs); rm $D/a
-     D=temp; { D=outputs; } | cat; rm $D/a
-     for ((i = 0; i < 3; i++)); do rm temp/$i; done
-     select d in temp/a; do rm $d; done
-     cd temp && cd b && rm a
-     cd temp && { cd ../outputs || true; } ; ls
-     if ! cd temp; then ls; fi; cd /tmp && rm a
-     set -e; cd temp/b; cd c; rm a
-     f() { D=temp; }; D=outputs; f; rm $D/a`,
-  ),
-]);
+    `uv pip install x
+     uv tool install x
+     uv python install 3
+     uv add x
+     go mod tidy
+     conda env create
+     mamba env create
+     npx -y tsx a
+     uvx ruff a
+     bunx tsx a
+     pnpx tsx a
+     yarn
+     npm -s ci
+     pip --quiet install x`,
+  ).map(([command]) => commandFindings(command, judgedFacts, nothingListed)[0]?.shape);
+  assert.deepEqual(shapes, [
+    ...[
+      "uv pip install *",
+      "uv tool install *",
+      "uv python install *",
+      "uv add *",
+      "go mod tidy *",
+      "conda env create *",
+    ],
+    ...["mamba env create *", "npx tsx *", "uvx ruff *", "bunx tsx *", "pnpx tsx *", "yarn *", "npm ci *"],
+    "pip install *",
+  ]);
+});
+
+test("without a sandbox, or where the operator wants it, only commands on the list go without asking [H1]", () => {
+  const safe = { commands: ["ls", "cat", "git status"], onlySafe: false };
+  const rows: [string, string][] = [
+    ["ls -la", ""],
+    ["cat a | cat", ""],
+    ["cd temp && ls; echo done", ""],
+    ["timeout 5 ls", ""],
+    ["git status", ""],
+    ["git log", "not_safe"],
+    ["make", "not_safe"],
+    ["python3 -c 'print(1)'", "not_safe"],
+    ["./run.sh", "not_safe"],
+    ["ls; make", "not_safe"],
+    ["ls > outputs/a", ""],
+    ["rm outputs/a", "delete"],
+    ["curl https://x.example", "network"],
+    ["cat /etc/passwd", "credentials"],
+  ];
+  const only = rows.map(([text]) => [text, kindsOf(commandFindings(text, judgedFacts, { ...safe, onlySafe: true }))]);
+  assert.deepEqual(only, rows);
+  const bare = { ...judgedFacts, contained: false };
+  const open = rows.map(([text]) => [text, kindsOf(commandFindings(text, bare, safe))]);
+  assert.deepEqual(open, rows);
+  // The machine's own /tmp is nobody's to empty, and files outside the workspace are not the agent's.
+  assert.equal(kindsOf(commandFindings("rm /tmp/a", bare, safe)), "delete");
+  assert.equal(kindsOf(commandFindings("rm temp/a", bare, { commands: ["rm"], onlySafe: false })), "");
+  assert.equal(kindsOf(commandFindings("ls > /etc/motd", bare, safe)), "not_safe");
+  assert.equal(kindsOf(commandFindings("ls 2> /etc/motd", bare, safe)), "not_safe");
+  assert.equal(kindsOf(commandFindings("ls 2> outputs/a", bare, safe)), "");
+  assert.equal(kindsOf(commandFindings("rm -rf ~/temp", bare, safe)), "delete");
+});
