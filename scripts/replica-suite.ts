@@ -17,7 +17,7 @@ import {
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { seedFor } from "../test/world/fuzz-chance.ts";
-import { postgresServer } from "../test/world/postgres-server.ts";
+import { startPostgres } from "../test/world/postgres-server.ts";
 import { oneProcessStories } from "./one-process-stories.ts";
 import { temporaryRoot } from "./temporary-root.ts";
 
@@ -52,7 +52,7 @@ mkdirSync(logs, { recursive: true });
 
 // What was started ends with it, also where it is told to end.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-const server = await postgresServer();
+const server = await startPostgres();
 const { PATH } = process.env;
 // Nobody's own: stories look for it in what is answered.
 const HOME = join(temporary, "home");

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type PostgresServer, startPostgres } from "../../test/world/postgres-server.ts";
+import { type OwnPostgres, startPostgres } from "../../test/world/postgres-server.ts";
 import { addressIn } from "../address-in.ts";
 import { lookUp, modelName } from "../engine/script.ts";
 import { entry } from "../entry.ts";
@@ -64,7 +64,7 @@ export async function openWorld(folder: string): Promise<World> {
 /** On a disk, and where a database server may go that must not be root. */
 const diskFolder = "/var/tmp";
 
-function sharing(place: string, database: PostgresServer): Record<string, string> {
+function sharing(place: string, database: OwnPostgres): Record<string, string> {
   return {
     AGENTYARD_DATABASE_URL: database.newPlace(),
     AGENTYARD_FILES_DIR: join(place, "files"),
@@ -90,7 +90,7 @@ type Starting = {
   readonly count: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly model: ChildProcess;
-  readonly database: PostgresServer;
+  readonly database: OwnPostgres;
 };
 
 async function startServers({ place, count, settings, model, database }: Starting): Promise<Servers> {

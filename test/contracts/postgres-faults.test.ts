@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { before, type TestContext, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Result } from "../../src/base/result.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
@@ -11,15 +11,16 @@ import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
 import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { cutAtCommit, oldPostgres, parting, sayingPostgres, stalling, takeOver } from "../world/postgres-doubles.ts";
-import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { cannotStore, type OwnPostgres, startPostgres } from "../world/postgres-server.ts";
 import { codeOf, facts, makeConversation, readAll, stored, unwrap } from "./storage-place.ts";
 
 // What the database server, the network and whoever runs them can do to us.
 const skip = cannotStore;
-let server: PostgresServer;
+let server: OwnPostgres;
 before(async () => {
-  if (!cannotStore) server = await postgresServer();
+  if (!cannotStore) server = await startPostgres();
 });
+after(() => server?.stop());
 
 test("a database that cannot be used is named with the cause, and nothing is written to it [N1][Q2]", {
   skip,

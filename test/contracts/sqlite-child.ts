@@ -8,7 +8,6 @@ import { systemClock } from "../../src/base/clock.ts";
 import { takeOwnership } from "../../src/storage/sqlite/owner-lock.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { killingStorage } from "../world/killing-storage.ts";
 import { codeOf, facts, makeConversation, readAll, unwrap } from "./storage-place.ts";
 
 const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
@@ -19,7 +18,6 @@ const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
   "write-on": writeOnAfterLimit,
   tmpfs: fillSmallDisk,
   own: ownOnCommand,
-  die: dieAtThird,
 };
 
 const [, , deed = "", directory = ""] = process.argv;
@@ -126,18 +124,6 @@ function fillWithForeignBytes(path: string): void {
     for (;;) writeSync(file, Buffer.alloc(4096, 1));
   } catch {
     closeSync(file);
-  }
-}
-
-/** Five appends of which the third kills, the fourth write; prints those that were acknowledged. */
-async function dieAtThird(directory: string): Promise<void> {
-  const sqlite = unwrap(openSqlite({ path: join(directory, "sessions.db"), clock: systemClock }));
-  const storage = killingStorage(sqlite, { afterWrites: 4 });
-  const number = await makeConversation(storage);
-  await storage.append({ number, epoch: 9, events: facts("fenced, so it does not count") });
-  for (const text of ["a", "b", "c", "d", "e"]) {
-    unwrap(await storage.append({ number, events: facts(text) }));
-    say(text);
   }
 }
 

@@ -5,15 +5,14 @@ import { test } from "node:test";
 import { ChatIncrement } from "../../src/protocol/chat.ts";
 import { alike, allFrames, folded } from "../world/chat.ts";
 import { until } from "../world/events.ts";
-import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { calls, modelServer, stepOf } from "../world/model-server.ts";
 import { makeHome } from "../world/program.ts";
 import { killedAt, modelEnv, serve } from "../world/served.ts";
 
-// `agentyard serve` is killed in the middle, started again, and whoever chatted with it goes on.
-
 const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+const keyed = { headers: { "idempotency-key": "key-1" } };
 
-test("a stream that was cut off by the end of the server is taken up again, and ends in the document of an undisturbed run [C3][L2]", async (t) => {
+test("after a server was killed, a stream that was cut off ends in the document of an undisturbed run, a chat that is sent again under its key says its message once, and a conversation that was deleted is gone with its files [C1][C3][L2][S6]", async (t) => {
   let told = 0;
   await using model = await modelServer((request) => {
     if (stepOf(request) === 0) return { ...calls(["now", {}]), text: "Let me see. " };
@@ -24,11 +23,17 @@ test("a stream that was cut off by the end of the server is taken up again, and 
   const home = makeHome(t, { env: modelEnv(model) });
   const first = await serve(home);
   const undisturbed = folded(await allFrames(await first.stream({ query: "hi", conversation_id: "calm" })));
-  const frames = await killedAt("word20", first, { query: "hi", conversation_id: "cut" });
+  await first.upload("gone", "data.csv", "a,b\n1,2\n");
+  const deleted = await first.call("DELETE", "conversation/gone");
+  assert.equal(deleted.status, 204);
+  const frames = await killedAt("word20", first, { query: "hi", conversation_id: "cut" }, keyed);
   const last = ChatIncrement.parse(frames.at(-1));
   assert.notEqual(last.action, "end");
 
   const second = await serve(home);
+  const folders = join(home.folder, "data", "workspace");
+  await until("its files are gone", async () => (await readdir(folders)).every((name) => !name.startsWith("gone")));
+  assert.equal((await second.call("GET", "conversation/gone")).status, 404);
   const wanted = { conversation_id: "cut", last_seq_id: last.seq_id };
   const rest = await allFrames(await second.stream(wanted, { path: "chat/resume" }));
   const half = folded([...frames, { seq_id: 0, key: [], content: null, action: "end" }]);
@@ -37,45 +42,9 @@ test("a stream that was cut off by the end of the server is taken up again, and 
   assert.deepEqual(alike(folded(rest)), alike(undisturbed));
   const { json } = await second.call("POST", "chat/resume", { conversation_id: "cut", stream: false });
   assert.deepEqual(json, folded(rest));
-});
-
-test("a conversation that was deleted a moment before the server was killed is gone with its files after the next start [S6]", async (t) => {
-  await using model = await modelServer(() => says("hello"));
-  const home = makeHome(t, { env: modelEnv(model) });
-  const first = await serve(home);
-  await first.upload("c1", "data.csv", "a,b\n1,2\n");
-  await first.chat({ query: "hi", conversation_id: "c1" });
-  const deleted = await first.call("DELETE", "conversation/c1");
-  await first.kill();
-  assert.equal(deleted.status, 204);
-
-  const second = await serve(home);
-  const folders = join(home.folder, "data", "workspace");
-  await until("its files are gone", async () => (await readdir(folders)).length === 0);
-  const gone = await Promise.all([
-    second.call("GET", "conversation/c1"),
-    second.call("POST", "chat/completion", { query: "hi", conversation_id: "c1" }),
-    second.send("GET", "/api/v1/sessions/sb-session-local/files/data.csv?conversation_id=c1"),
-  ]);
-  assert.deepEqual(
-    gone.map(({ status }) => status),
-    [404, 404, 404],
-  );
-});
-
-test("a chat that is sent again under its key after the server was killed says its message once [C1][L2]", async (t) => {
-  await using model = await modelServer(() => ({ text: words, paceMs: 5 }));
-  const home = makeHome(t, { env: modelEnv(model) });
-  const keyed = { headers: { "idempotency-key": "key-1" } };
-  const first = await serve(home);
-  const seen = await killedAt("word9", first, { query: "hi" }, keyed);
-  const half = folded([...seen, { seq_id: 0, key: [], content: null, action: "end" }]);
-
-  const second = await serve(home);
-  const whole = folded(await allFrames(await second.stream({ query: "hi" }, keyed)));
-  assert.deepEqual(idsOf(whole), idsOf(half));
-  const list = await second.call("GET", "conversation");
-  assert.equal(list.json.total, 1);
+  const again = folded(await allFrames(await second.stream({ query: "hi", conversation_id: "cut" }, keyed)));
+  assert.deepEqual(idsOf(again), idsOf(half));
+  assert.equal((await second.call("GET", "conversation")).json.total, 2);
 });
 
 function idsOf(document: unknown): unknown {

@@ -1,15 +1,26 @@
 import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { type DatabaseCopies, openDatabaseCopies } from "../world/database-copies.ts";
+import { basename, dirname, join } from "node:path";
+import { z } from "zod";
+import type { Append, Storage, StoredEvent } from "../../src/storage/storage.ts";
+import { isRefused, isWrite } from "../world/killing-storage.ts";
 import { inLanes } from "../world/lanes.ts";
 import { modelServer } from "../world/model-server.ts";
-import type { PostgresServer } from "../world/postgres-server.ts";
-import { type CutCall, type CutCallsWatch, watchCutCalls } from "./cut-calls.ts";
 import { type Finished, finish, type Heads, inFolders } from "./killed.ts";
-import type { Scenario } from "./scenario.ts";
-import { scenarios } from "./scenarios/scenarios.ts";
-import { keepStates, type State, yardName } from "./states.ts";
+import { eventsIn, type Scenario, writtenBy } from "./scenario.ts";
+import { scenarios } from "./scenarios.ts";
 
 /** From which states it was gone on. No process is killed here: each state is a copy of what a kill in that moment would leave. */
 export type Resumed = {
@@ -27,12 +38,12 @@ export type Resumed = {
 };
 
 type Ways = {
-  /** Of which kinds of writes it is shown already: only the first one of each other kind is looked at. Undefined: every single write. */
-  readonly shown?: ReadonlySet<string>;
+  /** Kinds of writes that need no more looks: of each other kind the first one is looked at. Undefined: every single write. */
+  readonly shown?: ReadonlySet<string> | undefined;
+  /** Kinds of which every write is looked at all the same. */
+  readonly every?: readonly string[];
   /** Which ones are cut a second time on their way, and where, moves with this. Undefined: none is. */
   readonly turn?: number;
-  /** A database server in place of the file of the data directory. */
-  readonly server?: PostgresServer;
 };
 
 /** One in so many is cut a second time. */
@@ -44,20 +55,18 @@ const againEvery = 3;
  */
 export async function goOnFromEveryWrite(
   name: keyof typeof scenarios,
-  { shown, turn, server }: Ways,
+  { shown, every = [], turn }: Ways,
 ): Promise<Resumed> {
   const scenario: Scenario = scenarios[name];
   await using model = await modelServer(scenario.answer);
-  await using copies = server === undefined ? undefined : await openDatabaseCopies(server);
   return await inFolders(1, async ([root = ""]) => {
-    const begun = { scenario, modelUrl: model.url, copies };
+    const begun = { scenario, modelUrl: model.url };
     const data = join(root, "whole", yardName);
     await mkdir(data, { recursive: true });
-    const place = { data, database: server?.newPlace() };
     const into = join(root, "states");
-    const whole = await finishKeeping({ ...begun, ...place, into, isWanted: firstOf(shown) });
+    const whole = await finishKeeping({ ...begun, data, into, isWanted: firstOf(shown, every) });
     const stored = whole.states.filter(({ moment }) => moment === "as it is stored");
-    const wanted = whole.writes.filter(firstOf(shown));
+    const wanted = whole.writes.filter(firstOf(shown, every));
     const written = stored.map(({ write }) => write).slice(0, wanted.length);
     assert.deepEqual(written, wanted, `${name}: a state for each write`);
     const ways = await inLanes(whole.states, async (state, index) => {
@@ -88,12 +97,12 @@ export async function goOnFromEveryWrite(
 }
 
 /** All, or the first of each kind that is not shown yet. */
-function firstOf(shown: ReadonlySet<string> | undefined): (write: string) => boolean {
+function firstOf(shown: ReadonlySet<string> | undefined, every: readonly string[]): (write: string) => boolean {
   const met = new Set(shown);
   return (write) => {
     const isFirst = !met.has(write);
     met.add(write);
-    return shown === undefined || isFirst;
+    return shown === undefined || isFirst || every.includes(write);
   };
 }
 
@@ -116,30 +125,27 @@ const never = () => false;
 type Begun = {
   readonly scenario: Scenario;
   readonly modelUrl: string;
-  readonly copies: DatabaseCopies | undefined;
   readonly into: string;
 };
 type Keeping = Begun & { readonly isWanted: (write: string) => boolean };
-type Place = { readonly data: string; readonly database: string | undefined };
 
 type Kept = { readonly states: readonly State[]; readonly cut: readonly CutCall[] };
 
 /** What a scenario leaves, and what it would have left if it had been killed at the writes that are wanted. */
 async function finishKeeping(
-  { scenario, modelUrl, data, database, copies, into, isWanted }: Keeping & Place,
+  { scenario, modelUrl, data, into, isWanted }: Keeping & { readonly data: string },
   acknowledged: Heads = new Map(),
 ): Promise<Finished & Kept> {
   let kept: ReturnType<typeof keepStates> | undefined;
   let cut: readonly CutCall[] = [];
   let watch: CutCallsWatch | undefined;
-  const copyDatabase = database === undefined ? undefined : async () => copies?.copy(database) ?? assert.fail();
   const finished = await finish(
     scenario,
     {
-      ...{ data, database, modelUrl },
+      ...{ data, modelUrl },
       wrapStorage(storage) {
         watch = watchCutCalls(storage, { data, numbers: [...acknowledged.keys()] });
-        kept = keepStates(storage, { data, into, isWanted, copyDatabase, begin: watch.hasLooked });
+        kept = keepStates(storage, { data, into, isWanted, begin: watch.hasLooked });
         return kept.storage;
       },
       async onPlayed() {
@@ -155,20 +161,238 @@ async function finishKeeping(
 type GoingOn = Keeping & { readonly label: string; readonly expected: unknown };
 
 /** Answers the states that are wanted of it on its way, and the unsafe calls that it found cut off. */
-async function goOn({ data, acknowledged, ...state }: State, { label, expected, ...keeping }: GoingOn): Promise<Kept> {
-  const { scenario, copies } = keeping;
-  const onDatabase = async (database?: string) => {
-    const { outcome, ...kept } = await finishKeeping({ ...keeping, data, database }, acknowledged);
+async function goOn({ data, acknowledged }: State, { label, expected, ...keeping }: GoingOn): Promise<Kept> {
+  const { scenario } = keeping;
+  try {
+    const { outcome, ...kept } = await finishKeeping({ ...keeping, data }, acknowledged);
     if (scenario.check === undefined) assert.deepEqual(outcome, expected);
     else scenario.check(outcome);
     return kept;
-  };
-  try {
-    const copied = await state.database;
-    return await (copied === undefined || copies === undefined ? onDatabase() : copies.withCopy(copied, onDatabase));
   } catch (error) {
     throw new Error(label, { cause: error });
   } finally {
     await rm(data, { recursive: true, force: true });
   }
 }
+
+/** What a process leaves that is killed when this write was its last. */
+export type State = {
+  readonly data: string;
+  /** Which one it was, from 1. */
+  readonly place: number;
+  readonly write: string;
+  readonly events: readonly string[];
+  readonly acknowledged: Heads;
+  /** How far it came: nobody has heard of the write yet, or all was done that is done before another one is asked for. */
+  readonly moment: "as it is stored" | "before the next";
+};
+
+type KeepOptions = {
+  readonly data: string;
+  /** Each state is a folder of its own in it; within that it has the name that it had. */
+  readonly into: string;
+  readonly isWanted: (write: string) => boolean;
+  /** Nothing is written before this has come. */
+  readonly begin: Promise<unknown>;
+};
+
+/**
+ * Copies the data directory twice for each write, so that one run gives what a kill at any of its writes leaves: whoever is
+ * killed leaves what is there in that moment. The first copy is made when the write is stored, before who asked for it hears
+ * of it and does what comes next; the second one when another write is asked for, with all that was done in between. Where
+ * nothing was done, the second would be the first, and is left out.
+ *
+ * SQLite commits within one call in this thread, and a copy is one call, too: it never sees half of a transaction. Writes
+ * that share a transaction are in each other's copies, as after a kill.
+ */
+export function keepStates(storage: Storage, { data, into, isWanted, begin }: KeepOptions) {
+  const states: State[] = [];
+  const heads = new Map<number, number>();
+  let due: State | undefined;
+  let [writes, asked, isOver] = [0, 0, false];
+  const keep = (state: Omit<State, "data">): State => {
+    const folder = join(into, String(states.length + 1), yardName);
+    mkdirSync(dirname(folder), { recursive: true });
+    copyTree(data, folder);
+    const kept = { ...state, data: folder };
+    states.push(kept);
+    return kept;
+  };
+  const keepDue = () => {
+    const before = due;
+    due = undefined;
+    if (before === undefined || isSameTree(data, before.data)) return;
+    keep({ ...before, moment: "before the next" });
+  };
+  const written = (name: string, given: readonly unknown[], answer: unknown): void => {
+    keepDue(); // Of another one that was stored in the same moment.
+    if (name === "append") noteHead(heads, given, answer);
+    writes += 1;
+    const write = writtenBy(name, given);
+    if (isOver || !isWanted(write)) return;
+    const known = { place: writes, write, events: eventsIn(given), acknowledged: new Map(heads) };
+    const stored = keep({ ...known, moment: "as it is stored" });
+    // Where the next one is on its way already, nobody can say when it comes.
+    if (asked === 0) due = stored;
+  };
+  const wrapped = new Proxy(storage, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function" || !isWrite(String(name))) return method;
+      return async (...given: unknown[]) => {
+        await begin;
+        keepDue();
+        asked += 1;
+        const answer: unknown = await Reflect.apply(method, target, given).finally(() => {
+          asked -= 1;
+        });
+        if (!isRefused(answer)) written(String(name), given, answer);
+        return answer;
+      };
+    },
+  });
+  const end = () => {
+    keepDue();
+    isOver = true;
+  };
+  return { states, storage: wrapped, end };
+}
+
+/** All yards have this one: what they say may name it. */
+export const yardName = "yard";
+
+/**
+ * With owners and times, which `cpSync` does not keep; a process for each copy would take longer than the rest. What somebody
+ * takes away meanwhile is not there.
+ */
+function copyTree(from: string, to: string): void {
+  try {
+    copyOne(from, to);
+  } catch (error) {
+    if (existsSync(from)) throw error;
+  }
+}
+
+function copyOne(from: string, to: string): void {
+  const found = lstatSync(from);
+  if (found.isSymbolicLink()) return symlinkSync(readlinkSync(from), to);
+  if (found.isDirectory()) {
+    mkdirSync(to, { mode: found.mode });
+    for (const name of readdirSync(from)) copyTree(join(from, name), join(to, name));
+  } else if (found.isFile()) copyFileSync(from, to);
+  else return;
+  if (found.uid !== process.getuid?.()) lchownSync(to, found.uid, found.gid);
+  utimesSync(to, found.atime, found.mtime);
+}
+
+/**
+ * Whether nothing was done there since it was copied; where somebody takes something away meanwhile, there was. The database
+ * has no other door than this storage: of its files the sizes are enough.
+ */
+function isSameTree(one: string, copy: string): boolean {
+  try {
+    return isSameOne(one, copy);
+  } catch (error) {
+    if (existsSync(one)) throw error;
+    return false;
+  }
+}
+
+function isSameOne(one: string, copy: string): boolean {
+  const [found, copied] = [lstatSync(one), lstatSync(copy, { throwIfNoEntry: false })];
+  if (copied === undefined || found.mode !== copied.mode) return false;
+  if (found.isSymbolicLink()) return readlinkSync(one) === readlinkSync(copy);
+  if (found.isDirectory()) {
+    const names = readdirSync(one);
+    if (names.length !== readdirSync(copy).length) return false;
+    return names.every((name) => isSameTree(join(one, name), join(copy, name)));
+  }
+  if (found.size !== copied.size) return false;
+  return basename(one).startsWith(databaseName) || readFileSync(one).equals(readFileSync(copy));
+}
+
+const databaseName = "sessions.db";
+
+function noteHead(heads: Map<number, number>, [batch]: readonly unknown[], answer: unknown): void {
+  const { number }: Pick<Append, "number"> = Object(batch);
+  const { lastSeq }: { readonly lastSeq: number } = Object(answer).value;
+  heads.set(number, Math.max(lastSeq, heads.get(number) ?? 0));
+}
+
+/** An unsafe call that is started, and whose end is not in the log. `ran`: how often it had left its mark by then. */
+export type CutCall = { readonly tool: string; readonly ran: number };
+
+type CallPlace = { readonly data: string; readonly numbers: readonly number[] };
+
+export type CutCallsWatch = {
+  /** Once it has looked: nobody may write before. */
+  readonly hasLooked: Promise<unknown>;
+  readonly check: () => Promise<readonly CutCall[]>;
+};
+
+/**
+ * Looks, before anybody else does, which unsafe calls are cut off in these conversations. `check` is for the end: it
+ * sees that each was told to the model as one of which nobody knows whether it ran, and that it was not run since: neither
+ * one that had run, nor one that had not.
+ */
+export function watchCutCalls(storage: Storage, { data, numbers }: CallPlace): CutCallsWatch {
+  const read = (number: number) => storage.read(number, { after: 0, limit: eventsMax });
+  const logs = numbers.map(read);
+  const marks = keysOfMarks(data);
+  const check = async () => {
+    const cut: CutCall[] = [];
+    for (const [index, number] of numbers.entries()) {
+      const before = (await logs[index]) ?? [];
+      const since = (await read(number)).slice(before.length);
+      for (const [call, tool] of cutIn(before)) {
+        const ran = countOf(call, marks);
+        const told = since.flatMap((event) => (isOf(event, call) ? [`${event.type} ${outcomeOf(event) ?? ""}`] : []));
+        assert.deepEqual(told, ["call.finished unknown"], `${tool} was started and cut off`);
+        assert.equal(countOf(call, keysOfMarks(data)), ran, `${tool} had run ${ran} times when it was cut off`);
+        cut.push({ tool, ran });
+      }
+    }
+    return cut;
+  };
+  return { hasLooked: Promise.all(logs), check };
+}
+
+const eventsMax = 10_000;
+
+/** With the tool of each. */
+function cutIn(events: readonly StoredEvent[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const open = new Map<string, string>();
+  for (const { type, body } of events) {
+    const { call, calls = [], class: effect } = Body.parse(JSON.parse(body));
+    for (const { id, name } of type === "message.assistant" ? calls : []) names.set(id, name);
+    if (call === undefined) continue;
+    if (type === "call.started" && effect === "unsafe") open.set(call, names.get(call) ?? call);
+    if (type === "call.finished") open.delete(call);
+  }
+  return open;
+}
+
+function isOf({ type, body }: StoredEvent, call: string): boolean {
+  return (type === "call.started" || type === "call.finished") && Body.parse(JSON.parse(body)).call === call;
+}
+
+const outcomeOf = ({ body }: StoredEvent) => Body.parse(JSON.parse(body)).outcome;
+
+const Body = z.object({
+  call: z.string().optional(),
+  calls: z.array(z.object({ id: z.string(), name: z.string() })).optional(),
+  class: z.string().optional(),
+  outcome: z.string().optional(),
+});
+
+/** A tool that leaves marks says with each for which call it is. */
+function keysOfMarks(data: string): string[] {
+  const file = join(data, "marks.jsonl");
+  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+  return lines.flatMap((line) => (line === "" ? [] : [Mark.parse(JSON.parse(line)).key]));
+}
+
+const Mark = z.object({ key: z.string() });
+
+const countOf = (call: string, keys: readonly string[]) => keys.filter((key) => key.endsWith(`/${call}`)).length;

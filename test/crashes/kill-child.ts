@@ -1,7 +1,6 @@
 import { writeSync } from "node:fs";
-import { startScenario } from "./scenario.ts";
-import { scenarios } from "./scenarios/scenarios.ts";
-import { type KillAfter, standingAfter } from "./stand.ts";
+import { type KillAfter, standingAfter, startScenario } from "./scenario.ts";
+import { scenarios } from "./scenarios.ts";
 
 /** What a child process is to do: play each of these to its end, or until it is killed. */
 export type Order = readonly {

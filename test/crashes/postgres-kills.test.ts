@@ -7,15 +7,24 @@ import { until } from "../world/events.ts";
 import { inLanes } from "../world/lanes.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cutAtCommit } from "../world/postgres-doubles.ts";
-import { cannotStore, postgresServer } from "../world/postgres-server.ts";
+import { cannotStore, postgresServer, startPostgres } from "../world/postgres-server.ts";
 import { must, startYard } from "../world/yard.ts";
 import type { Order } from "./kill-child.ts";
-import { finish, headsOf, inFolders, runChild, type Told } from "./killed.ts";
-import { firstOfEachKind, type KillPlace, killAtEach, placesIn } from "./places.ts";
+import {
+  finish,
+  firstOfEachKind,
+  headsOf,
+  inFolders,
+  type KillPlace,
+  killAtEach,
+  placesIn,
+  runChild,
+  type Told,
+} from "./killed.ts";
 import type { Scenario } from "./scenario.ts";
-import { scenarios } from "./scenarios/scenarios.ts";
+import { scenarios } from "./scenarios.ts";
 
-/** `npm run torture`: after every single write. Else at a few places, for postgres-writes.test.ts goes on from copies of most. */
+/** `npm run torture`: after every single write of each scenario. Else at a few places. */
 const isEvery = process.env.AGENTYARD_DATABASE_KILLS === "every";
 
 /** Each is another reason to go on: a message, a call of which nobody knows whether it ran, a decision, an end, other agents. */
@@ -86,8 +95,9 @@ async function goOn(place: Killed, ordered: Order[number], told: readonly Told[]
 
 test("a database server that goes away in the middle of a turn: callers hear of it, and the turn goes on by itself when it is back [N1][Q2]", {
   skip: cannotStore,
-}, async () => {
-  const server = await postgresServer();
+}, async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
   let runs = 0;
   const cut = defineTool({
     ...{ name: "cut", description: "Ends the server.", class: "pure", input: z.object({}) },

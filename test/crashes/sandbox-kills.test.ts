@@ -12,7 +12,7 @@ import { cannotRunCode } from "../world/sandbox.ts";
 
 /** 40 in `npm run torture`. */
 const { AGENTYARD_SANDBOX_KILLS: wanted } = process.env;
-const kills = Number(wanted ?? 3);
+const kills = Number(wanted ?? 1);
 const chance = chanceOf(seedFor("sandbox kills", wanted === undefined ? 1 : undefined));
 const user = "kim";
 const session = `/sessions/sb-session-${user}`;

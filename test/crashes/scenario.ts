@@ -2,6 +2,7 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tool } from "../../src/tools/tools.ts";
+import { killingStorage } from "../world/killing-storage.ts";
 import type { Answer, AskedRequest } from "../world/model-server.ts";
 import { replicaEnv } from "../world/replicas.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -132,5 +133,42 @@ export async function told(yard: TestYard, id: string): Promise<{ turns: string[
   return {
     turns: events.flatMap((event) => (event.type === "turn.finished" ? [event.outcome] : [])),
     answers: events.flatMap((event) => (event.type === "message.assistant" && event.text !== "" ? [event.text] : [])),
+  };
+}
+
+/** After which write: the third one, or the third one of this name. */
+export type KillAfter = { readonly write?: string; readonly times: number };
+
+type StandTold = {
+  /** A line for whoever will kill this process: what was acknowledged, in the moment it was, and what was written last. */
+  readonly tell: (told: object) => void;
+  /** The last write is on disk, and nothing moves any more. */
+  readonly stand: () => void;
+};
+
+/** A storage at which a yard comes to a stand when this write of it is on disk. */
+export function standingAfter(
+  killAfter: KillAfter | undefined,
+  { tell, stand }: StandTold,
+): (storage: Storage) => Storage {
+  let times = 0;
+  const isLast = (name: string, given: readonly unknown[]) => {
+    const write = writtenBy(name, given);
+    if ((killAfter?.write ?? write) === write) times += 1;
+    const isSo = times === killAfter?.times;
+    if (isSo) tell({ last: { write, events: eventsIn(given) } });
+    return isSo;
+  };
+  return (storage) => killingStorage(telling(storage, tell), { isLast, kill: stand });
+}
+
+function telling(storage: Storage, tell: StandTold["tell"]): Storage {
+  return {
+    ...storage,
+    async append(batch) {
+      const stored = await storage.append(batch);
+      if (stored.ok) tell({ number: batch.number, seq: stored.value.lastSeq });
+      return stored;
+    },
   };
 }

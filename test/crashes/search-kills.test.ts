@@ -7,9 +7,10 @@ import { test } from "node:test";
 import type { Search } from "../../src/search/search.ts";
 import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
 import { searchPlace } from "../world/search.ts";
-import { pagesOfEdition } from "./search-editions.ts";
+import { pagesOfEdition } from "./search-child.ts";
 
-const kills = 4;
+/** More in `npm run torture`. */
+const kills = Number(process.env.AGENTYARD_SEARCH_KILLS ?? 2);
 const chance = chanceOf(seedFor("search-kills", 1));
 
 /** Starts the child, kills it at the line of this number, and answers the last edition that it said was done. */

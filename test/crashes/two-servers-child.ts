@@ -2,9 +2,8 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { killingStorage } from "../world/killing-storage.ts";
 import { must } from "../world/yard.ts";
-import { begin, startScenario, writtenBy } from "./scenario.ts";
-import { scenarios } from "./scenarios/scenarios.ts";
-import { type KillAfter, standingAfter } from "./stand.ts";
+import { begin, type KillAfter, standingAfter, startScenario, writtenBy } from "./scenario.ts";
+import { scenarios } from "./scenarios.ts";
 
 /** Each of these is one of two servers on a database of their own; all of them are killed with this process. */
 export type ServersOrder = readonly {

@@ -9,9 +9,9 @@ import type { Storage } from "../../src/storage/storage.ts";
 import type { PostgresServer } from "../world/postgres-server.ts";
 import type { TestYard } from "../world/yard.ts";
 import { headsOf } from "./killed.ts";
+import type { KillAfter } from "./scenario.ts";
 import { type Scenario, startScenario } from "./scenario.ts";
-import { scenarios } from "./scenarios/scenarios.ts";
-import type { KillAfter } from "./stand.ts";
+import { scenarios } from "./scenarios.ts";
 import type { ServersOrder } from "./two-servers-child.ts";
 
 /** Two servers on one database; the one that has everything is killed, and the other one lives all the time. */

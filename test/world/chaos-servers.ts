@@ -1,10 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createConnection, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ChaosServer, chaosServer } from "./chaos-server.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { pause } from "./events.ts";
 import type { Chance } from "./fuzz-chance.ts";
-import type { PostgresServer } from "./postgres-server.ts";
+import type { OwnPostgres } from "./postgres-server.ts";
+import { type Program, watchProgram } from "./program.ts";
+import { agentyard } from "./pty.ts";
 
 /** Server processes on one database, each behind a network of its own, which somebody disturbs. */
 export type ChaosServers = {
@@ -25,7 +29,7 @@ export type ChaosServers = {
 
 type Options = {
   readonly count: number;
-  readonly database: PostgresServer;
+  readonly database: OwnPostgres;
   readonly modelUrl: string;
   readonly chance: Chance;
 };
@@ -79,7 +83,7 @@ function endsOf(chance: Chance): readonly Disturbance[] {
   return [kill, kill, kill, ["stopped in order", (server) => server.restart("SIGTERM", chance.int(0, 500))]];
 }
 
-function troublesOf(database: PostgresServer, chance: Chance): Readonly<Record<string, Disturb>> {
+function troublesOf(database: OwnPostgres, chance: Chance): Readonly<Record<string, Disturb>> {
   return {
     "connections cut": ({ network }) => network.cut(),
     "connections closed by half": ({ network }) => network.halfClose(),
@@ -124,4 +128,182 @@ export default {
 `;
   writeFileSync(join(tools, "sign.mjs"), tool);
   return deeds;
+}
+
+/** One of several server processes on a database, which it reaches over a network of its own. */
+export type ChaosServer = {
+  readonly network: CuttingProxy;
+  /** Undefined while it is not there. */
+  address(): string | undefined;
+  /** Answers when it listens. */
+  start(): Promise<void>;
+  /** Ends it, and starts it again after a while. */
+  restart(signal: "SIGKILL" | "SIGTERM", afterMs: number): void;
+  /** Resolves when it is there, or has ended for good. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type ChaosServerOptions = {
+  readonly number: number;
+  readonly folder: string;
+  /** The socket of the database, and the schema that all of them share. */
+  readonly database: { readonly socketPath: string; readonly schema: string };
+  readonly modelUrl: string;
+  /** Told when it ends without being asked to, or does not end when it is; both are faults. */
+  readonly onFault: (what: string) => void;
+};
+
+const startMsMax = 120_000;
+/** It only tells never from late. */
+const endMsMax = 180_000;
+/** Of what a server said, where it is at fault. */
+const saidMax = 4_000;
+
+export async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
+  const { number, database, onFault } = options;
+  const network = await cuttingProxy(database.socketPath);
+  let [program, address, isOver] = [undefined as Program | undefined, undefined as string | undefined, false];
+  let changing: Promise<void> = Promise.resolve();
+
+  /** A database that is just away, or a network that is cut, may refuse it: then it is started again, as a service manager does. */
+  async function start(): Promise<void> {
+    for (const startedAt = systemClock.monotonic(); !isOver; ) {
+      const begun = begin(options, network.port);
+      program = begun;
+      try {
+        [, address] = await begun.until("output", /listens on (http:\/\/127\.0\.0\.1:\d+) /);
+        void begun.ended.then(({ code, errors }) => {
+          if (address === undefined || program !== begun) return;
+          onFault(`server ${number} ended by itself with ${code}: ${errors.slice(-saidMax)}`);
+          changing = start();
+        });
+        return;
+      } catch (error) {
+        if (systemClock.monotonic() - startedAt > startMsMax) throw error;
+        await pause(200);
+      }
+    }
+  }
+
+  async function end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    address = undefined;
+    program?.child.kill(signal);
+    const giveUp = systemClock.after(endMsMax, () => {
+      const said = `${program?.written.errors.slice(-saidMax)}\n${logOf(options).slice(-saidMax)}`;
+      onFault(`server ${number} did not end within ${endMsMax} ms after ${signal}: ${said}`);
+      program?.child.kill("SIGKILL");
+    });
+    await program?.ended;
+    giveUp();
+  }
+
+  return {
+    ...{ network, start },
+    address: () => address,
+    restart(signal, afterMs) {
+      changing = end(signal)
+        .then(() => pause(afterMs))
+        .then(start);
+    },
+    settled: () => changing,
+    async close() {
+      isOver = true;
+      await changing;
+      await end("SIGTERM");
+      await network.close();
+    },
+  };
+}
+
+function logOf({ folder, number }: ChaosServerOptions): string {
+  const newest = globSync(join(folder, `data-${number}`, "logs", "*.log"))
+    .sort()
+    .at(-1);
+  return newest === undefined ? "" : readFileSync(newest, "utf8");
+}
+
+function begin({ number, folder, database, modelUrl }: ChaosServerOptions, port: number): Program {
+  const env = {
+    ...{ PATH: process.env.PATH ?? "", HOME: folder, TMPDIR: folder, LANG: "C.UTF-8" },
+    AGENTYARD_DATA: join(folder, `data-${number}`),
+    AGENTYARD_FILES_DIR: join(folder, "files"),
+    AGENTYARD_KEY: "a key that all of them share, 32 bytes or more",
+    AGENTYARD_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/postgres?schema=${database.schema}&sslmode=disable`,
+    ...{ MODEL_BASIC_BASE_URL: modelUrl, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" },
+  };
+  return watchProgram(spawn(process.execPath, [agentyard, "serve", "--port", "0"], { cwd: folder, env }));
+}
+
+/** A port that leads to a socket, by way of a network that can be as bad as networks get. */
+export type CuttingProxy = {
+  readonly port: number;
+  /** All connections that there are, at once and without a good-bye. */
+  cut(): void;
+  /** Who asks is heard no more, but is still spoken to; and the other way round. */
+  halfClose(): void;
+  /** Nothing passes, and nobody hears of it; what was sent meanwhile arrives afterwards. */
+  holdBack(isOn: boolean): void;
+  /** Everything takes so much longer. */
+  delayBy(ms: number): void;
+  close(): Promise<void>;
+};
+
+type Pair = { readonly near: Socket; readonly far: Socket };
+
+export async function cuttingProxy(target: string): Promise<CuttingProxy> {
+  const pairs = new Set<Pair>();
+  let [isHeldBack, delayMs] = [false, 0];
+  let passing = Promise.withResolvers<void>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const pair = { near, far: createConnection({ path: target, allowHalfOpen: true }) };
+    const { far } = pair;
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of [near, far]) socket.on("error", end).on("close", end);
+    void pass(near, far).then(undefined, end);
+    void pass(far, near).then(undefined, end);
+  });
+
+  async function pass(from: Socket, to: Socket): Promise<void> {
+    for await (const chunk of from) {
+      if (delayMs > 0) await pause(delayMs);
+      if (isHeldBack) await passing.promise;
+      if (!to.write(chunk)) await new Promise<void>((resolve) => to.once("drain", resolve).once("close", resolve));
+    }
+    to.end();
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("a proxy has a port");
+  return {
+    port: address.port,
+    cut() {
+      for (const { near, far } of pairs) {
+        near.resetAndDestroy();
+        far.destroy();
+      }
+    },
+    halfClose() {
+      for (const [index, { near, far }] of [...pairs].entries()) (index % 2 === 0 ? near : far).end();
+    },
+    holdBack(isOn) {
+      isHeldBack = isOn;
+      passing.resolve();
+      if (isOn) passing = Promise.withResolvers();
+    },
+    delayBy(ms) {
+      delayMs = ms;
+    },
+    async close() {
+      passing.resolve();
+      for (const { near, far } of pairs) for (const socket of [near, far]) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

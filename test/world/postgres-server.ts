@@ -14,7 +14,7 @@ const programs = globSync("/usr/lib/postgresql/*/bin")
 export const cannotStore =
   programs === undefined || !existsSync(join(programs, "initdb")) ? "postgresql is needed" : false;
 
-/** A real server in a folder of its own, reached through a socket there. */
+/** A real server, reached through a socket in its folder. */
 export type PostgresServer = {
   /** The database, without a schema: whoever uses it names one. */
   readonly place: string;
@@ -28,6 +28,10 @@ export type PostgresServer = {
   session(): Promise<pg.Client & AsyncDisposable>;
   readonly folder: string;
   readonly socketPath: string;
+};
+
+/** A server that its test stops, breaks or configures. */
+export type OwnPostgres = PostgresServer & {
   /** Undefined while it is stopped. */
   pid(): number | undefined;
   /** `SIGQUIT`: at once, as when it breaks down. */
@@ -37,25 +41,29 @@ export type PostgresServer = {
 
 let shared: Promise<PostgresServer> | undefined;
 
-/** One for all tests of this process: starting one takes a second. Each test has a schema of its own in it. */
+/**
+ * The server that tests share, each with a schema of its own: starting one takes a second. `AGENTYARD_TEST_POSTGRES` names the folder
+ * of one that runs already, which `npm test` starts for all its processes; otherwise this process starts one.
+ */
 export function postgresServer(): Promise<PostgresServer> {
-  shared ??= startPostgres();
+  const { AGENTYARD_TEST_POSTGRES: folder } = process.env;
+  shared ??= folder === undefined ? startPostgres() : Promise.resolve(serverIn(folder));
   return shared;
 }
 
 /** What a power cut would leave does not matter here, and neither does what happens without a test. */
 const settings = {
   ...{ fsync: "off", full_page_writes: "off", synchronous_commit: "off", autovacuum: "off", jit: "off" },
-  ...{ shared_buffers: "32MB", max_connections: 300, wal_level: "minimal", max_wal_senders: 0 },
+  ...{ shared_buffers: "32MB", max_connections: 500, wal_level: "minimal", max_wal_senders: 0 },
   // In its folder, which goes with it: whatever lies in the memory of the machine outlives a server that is killed.
   ...{ listen_addresses: "''", log_min_messages: "fatal", dynamic_shared_memory_type: "mmap" },
 };
 
-/** One of its own, for whoever stops it. */
+/** Starts a server of its own. */
 export async function startPostgres(
   own: Readonly<Record<string, string | number>> = {},
   parent = tmpdir(),
-): Promise<PostgresServer> {
+): Promise<OwnPostgres> {
   if (programs === undefined) throw new Error("postgresql is needed");
   const folder = mkdtempSync(join(parent, "pg-"));
   const data = join(folder, "data");
@@ -96,10 +104,14 @@ export async function startPostgres(
     rmSync(folder, { recursive: true, force: true });
   });
   await start();
+  return { ...serverIn(folder), start, stop, pid: () => pid };
+}
+
+function serverIn(folder: string): PostgresServer {
   const newPlace = () => `${placeIn(folder)}&schema=test_${systemIds.hex(12)}`;
   const used = newPlace();
   return {
-    ...{ folder, start, stop, place: placeIn(folder), pid: () => pid },
+    ...{ folder, place: placeIn(folder) },
     socketPath: join(folder, ".s.PGSQL.5432"),
     newPlace,
     emptyPlace: () => onServer(folder, (client) => emptied(client, used)),

@@ -1,0 +1,21 @@
+import { circles, company, handOff, smallCompany } from "./scenario-agents.ts";
+import { branchAndDelete, decisions, functionOfTheCaller, roomAndUndo, uploads } from "./scenario-callers.ts";
+import { deadlyTurn, fullWindow, nobodyBack, secondThoughts, threeTurns } from "./scenario-turns.ts";
+
+/** By name, so that another process can be told which. */
+export const scenarios = {
+  threeTurns,
+  nobodyBack,
+  deadlyTurn,
+  roomAndUndo,
+  fullWindow,
+  branchAndDelete,
+  functionOfTheCaller,
+  uploads,
+  decisions,
+  secondThoughts,
+  handOff,
+  circles,
+  smallCompany,
+  company,
+};
