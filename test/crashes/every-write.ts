@@ -205,7 +205,7 @@ type KeepOptions = {
  * SQLite commits within one call in this thread, and a copy is one call, too: it never sees half of a transaction. Writes
  * that share a transaction are in each other's copies, as after a kill.
  */
-export function keepStates(storage: Storage, { data, into, isWanted, begin }: KeepOptions) {
+function keepStates(storage: Storage, { data, into, isWanted, begin }: KeepOptions) {
   const states: State[] = [];
   const heads = new Map<number, number>();
   let due: State | undefined;
@@ -259,7 +259,7 @@ export function keepStates(storage: Storage, { data, into, isWanted, begin }: Ke
 }
 
 /** All yards have this one: what they say may name it. */
-export const yardName = "yard";
+const yardName = "yard";
 
 /**
  * With owners and times, which `cpSync` does not keep; a process for each copy would take longer than the rest. What somebody
@@ -335,7 +335,7 @@ export type CutCallsWatch = {
  * sees that each was told to the model as one of which nobody knows whether it ran, and that it was not run since: neither
  * one that had run, nor one that had not.
  */
-export function watchCutCalls(storage: Storage, { data, numbers }: CallPlace): CutCallsWatch {
+function watchCutCalls(storage: Storage, { data, numbers }: CallPlace): CutCallsWatch {
   const read = (number: number) => storage.read(number, { after: 0, limit: eventsMax });
   const logs = numbers.map(read);
   const marks = keysOfMarks(data);

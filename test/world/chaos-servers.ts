@@ -160,7 +160,7 @@ const endMsMax = 180_000;
 /** Of what a server said, where it is at fault. */
 const saidMax = 4_000;
 
-export async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
+async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
   const { number, database, onFault } = options;
   const network = await cuttingProxy(database.socketPath);
   let [program, address, isOver] = [undefined as Program | undefined, undefined as string | undefined, false];
@@ -251,7 +251,7 @@ export type CuttingProxy = {
 
 type Pair = { readonly near: Socket; readonly far: Socket };
 
-export async function cuttingProxy(target: string): Promise<CuttingProxy> {
+async function cuttingProxy(target: string): Promise<CuttingProxy> {
   const pairs = new Set<Pair>();
   let [isHeldBack, delayMs] = [false, 0];
   let passing = Promise.withResolvers<void>();

@@ -36,7 +36,7 @@ export function chaosAnswer(request: AskedRequest): Answer {
 const signsPerTurn = 2;
 
 /** Whose every request comes to any of the servers that are there. */
-export function randomClient(servers: ChaosServers): Client {
+function randomClient(servers: ChaosServers): Client {
   return createClient({
     fetch: (url, init) => fetch(url.replace("http://localhost", servers.anyAddress()), init),
     newKey: () => systemIds.uuid(),

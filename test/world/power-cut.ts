@@ -274,7 +274,7 @@ type Node =
   | { readonly kind: "folder"; readonly entries: ReadonlyMap<string, Node> }
   | { readonly kind: "link" };
 
-export function openDisk({ before, steps }: Pick<Recording, "before" | "steps">): Disk {
+function openDisk({ before, steps }: Pick<Recording, "before" | "steps">): Disk {
   const nodes = new Map<number, Node>();
   const root = nodeOf(before, before.root, nodes);
   const names: NameChange[] = [];
