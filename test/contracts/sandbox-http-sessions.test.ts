@@ -1,8 +1,9 @@
 // Runs alone: its server is started before all tests and closed after them.
+
 import assert from "node:assert/strict";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, test as testAlways } from "node:test";
 import { DetailedHealth, SandboxSession } from "../../src/protocol/sandbox-resources.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 import { type Door, openDoor, type Reply, until } from "./sandbox-http.ts";
@@ -10,80 +11,78 @@ import { type Door, openDoor, type Reply, until } from "./sandbox-http.ts";
 // Sessions over HTTP, in both dialects, and where the public service whose dialect this is does otherwise.
 
 let door: Door;
-const options = { skip: cannotRunCode };
+
+const test = (says: string, shows: () => Promise<void>) => testAlways(says, { skip: cannotRunCode }, shows);
+
 before(async () => {
   if (cannotRunCode === false) door = await openDoor();
 });
+
 after(() => door?.[Symbol.asyncDispose]());
 
+const chinese = { headers: { "accept-language": "zh" } };
+
+const pathOf = (user: string) => `/executions/sessions/sess-${user}`;
+
 const as = (user: string) => ({ headers: { "x-account-id": user } });
+
 const session = ({ body }: Reply) => SandboxSession.parse(body);
+
 const health = async ({ get }: Door) => DetailedHealth.parse((await get("/health/detailed")).body);
+
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test(
-  "a session in the platform's dialect is created, found under all its names, and deleted [S1]",
-  options,
-  async () => {
-    const policy = { max_file_size: 1, max_file_size_unit: "MB", max_file_count: 2, allowed_file_types: [".CSV"] };
-    const config = { session_id: "sb-session-seed", file_upload_config: policy };
-    const body = { user_id: "seed", agent_id: "agent-1", business_domain_id: "bd-7", config };
-    const created = await door.post("/sessions", body);
-    const { session_id, status, created_at, ttl, info } = session(created);
-    assert.deepEqual([created.status, session_id, status, ttl], [201, "sb-session-seed", "running", 7200]);
-    assert.ok(Number.isInteger(created_at) && Math.abs(Number(created_at) - Date.now() / 1000) < 600);
-    assert.deepEqual([info.agent_id, info.business_domain_id], ["agent-1", "bd-7"]);
-    assert.deepEqual(info.file_upload_config, { ...policy, allowed_file_types: ["csv"] });
-    for (const id of ["sb-session-seed", "sess-seed"])
-      assert.deepEqual((await door.get(`/sessions/${id}`)).body, created.body);
-    assert.deepEqual((await door.get("/sessions/sess-agent-default", as("seed"))).body, created.body);
-    assert.equal((await door.remove("/sessions/sess-seed")).status, 204);
-    assert.equal((await door.get("/sessions/sb-session-seed")).status, 404);
-  },
-);
+test("a session in the platform's dialect is created, found under all its names, and deleted [S1]", async () => {
+  const policy = { max_file_size: 1, max_file_size_unit: "MB", max_file_count: 2, allowed_file_types: [".CSV"] };
+  const config = { session_id: "sb-session-seed", file_upload_config: policy };
+  const body = { user_id: "seed", agent_id: "agent-1", business_domain_id: "bd-7", config };
+  const created = await door.post("/sessions", body);
+  const { session_id, status, created_at, ttl, info } = session(created);
+  assert.deepEqual([created.status, session_id, status, ttl], [201, "sb-session-seed", "running", 7200]);
+  assert.ok(Number.isInteger(created_at) && Math.abs(Number(created_at) - Date.now() / 1000) < 600);
+  assert.deepEqual([info.agent_id, info.business_domain_id], ["agent-1", "bd-7"]);
+  assert.deepEqual(info.file_upload_config, { ...policy, allowed_file_types: ["csv"] });
+  for (const id of ["sb-session-seed", "sess-seed"])
+    assert.deepEqual((await door.get(`/sessions/${id}`)).body, created.body);
+  assert.deepEqual((await door.get("/sessions/sess-agent-default", as("seed"))).body, created.body);
+  assert.equal((await door.remove("/sessions/sess-seed")).status, 204);
+  assert.equal((await door.get("/sessions/sb-session-seed")).status, 404);
+});
 
-test(
-  "a session of the public dialect answers as the public service does, with the chat platform's fields beside [S1]",
-  options,
-  async () => {
-    const wanted = {
-      id: "my-box",
-      template_id: "python-basic",
-      cpu: "0.5",
-      memory: "512Mi",
-      disk: "1Gi",
-      timeout: 120,
-    };
-    const created = await door.post("/sessions", wanted, as("pub"));
-    const made = session(created);
-    assert.equal(created.status, 201);
-    assert.deepEqual(
-      [made.id, made.session_id, made.status, made.template_id, made.timeout, made.ttl, made.info.user_id],
-      ["my-box", "my-box", "running", "python-basic", 120, 7200, "pub"],
-    );
-    const limit = { cpu: "0.5", memory: "512Mi", disk: "1Gi", max_processes: 128 };
-    assert.deepEqual(made.resource_limit, limit);
-    const terminated = session(await door.post("/sessions/my-box/terminate", {}, as("pub")));
-    assert.deepEqual([terminated.status, typeof terminated.completed_at], ["terminated", "string"]);
-    const again = await door.post("/sessions/my-box/terminate", {}, as("pub"));
-    assert.deepEqual([again.status, again.body.status], [200, "terminated"]);
-  },
-);
+test("a session of the public dialect answers as the public service does, with the chat platform's fields beside [S1]", async () => {
+  const wanted = {
+    id: "my-box",
+    template_id: "python-basic",
+    cpu: "0.5",
+    memory: "512Mi",
+    disk: "1Gi",
+    timeout: 120,
+  };
+  const created = await door.post("/sessions", wanted, as("pub"));
+  const made = session(created);
+  assert.equal(created.status, 201);
+  assert.deepEqual(
+    [made.id, made.session_id, made.status, made.template_id, made.timeout, made.ttl, made.info.user_id],
+    ["my-box", "my-box", "running", "python-basic", 120, 7200, "pub"],
+  );
+  const limit = { cpu: "0.5", memory: "512Mi", disk: "1Gi", max_processes: 128 };
+  assert.deepEqual(made.resource_limit, limit);
+  const terminated = session(await door.post("/sessions/my-box/terminate", {}, as("pub")));
+  assert.deepEqual([terminated.status, typeof terminated.completed_at], ["terminated", "string"]);
+  const again = await door.post("/sessions/my-box/terminate", {}, as("pub"));
+  assert.deepEqual([again.status, again.body.status], [200, "terminated"]);
+});
 
-test(
-  "a session that is alive is a conflict that carries it, or the answer when that is wished [S1]",
-  options,
-  async () => {
-    const first = await door.post("/sessions", { user_id: "twice" });
-    const second = await door.post("/sessions", { user_id: "twice" });
-    assert.deepEqual([first.status, second.status, second.body.code], [201, 409, "session_exists"]);
-    assert.deepEqual(second.body.session, first.body);
-    const third = await door.post("/sessions?if_exists=return", { user_id: "twice" });
-    assert.deepEqual([third.status, third.body], [200, first.body]);
-  },
-);
+test("a session that is alive is a conflict that carries it, or the answer when that is wished [S1]", async () => {
+  const first = await door.post("/sessions", { user_id: "twice" });
+  const second = await door.post("/sessions", { user_id: "twice" });
+  assert.deepEqual([first.status, second.status, second.body.code], [201, 409, "session_exists"]);
+  assert.deepEqual(second.body.session, first.body);
+  const third = await door.post("/sessions?if_exists=return", { user_id: "twice" });
+  assert.deepEqual([third.status, third.body], [200, first.body]);
+});
 
-test("an id that was terminated can be used again at once [X2][S1]", options, async () => {
+test("an id that was terminated can be used again at once [X2][S1]", async () => {
   await door.post("/sessions", { user_id: "fixed" });
   await door.post("/sessions/sb-session-fixed/terminate");
   const revived = await door.post("/sessions", { user_id: "fixed" });
@@ -93,33 +92,30 @@ test("an id that was terminated can be used again at once [X2][S1]", options, as
   );
 });
 
-test(
-  "a stranger reaches nothing: no session, no execution, no inner route, no other site [X2][S7]",
-  options,
-  async () => {
-    const { execution_id: id } = (await door.post("/executions/sessions/sess-owner/execute", { code: "1" })).body;
-    const eve = as("eve");
-    const refused = await Promise.all([
-      door.get("/sessions/sess-owner", eve),
-      door.remove("/sessions/sess-owner", eve),
-      door.post("/executions/sessions/sess-owner/execute", { code: "1" }, eve),
-      door.get(`/executions/${id}/result`, eve),
-      door.post(`/executions/${id}/cancel`, {}, eve),
-      door.post(`/internal/executions/${id}/result`, { status: "success" }),
-      door.post("/internal/containers/ready", {}),
-    ]);
-    assert.deepEqual(
-      refused.map(({ status }) => status),
-      [404, 404, 404, 404, 404, 404, 404],
-    );
-    const elsewhere = await door.get("/sessions", { headers: { origin: "https://example.com" } });
-    const { headers } = await door.get("/sessions");
-    assert.deepEqual([elsewhere.status, headers.get("access-control-allow-origin")], [403, null]);
-    assert.equal((await door.get(`/executions/${id}/result`)).status, 200);
-  },
-);
+test("a stranger reaches nothing: no session, no execution, no inner route, no other site [X2][S7]", async () => {
+  const { execution_id: id } = (await door.post("/executions/sessions/sess-owner/execute", { code: "1" })).body;
+  const eve = as("eve");
+  const refused = await Promise.all([
+    door.get("/sessions/sess-owner", eve),
+    door.remove("/sessions/sess-owner", eve),
+    door.post("/executions/sessions/sess-owner/execute", { code: "1" }, eve),
+    door.get(`/executions/${id}/result`, eve),
+    door.get(`/executions/${id}/stream`, eve),
+    door.post(`/executions/${id}/cancel`, {}, eve),
+    door.post(`/internal/executions/${id}/result`, { status: "success" }),
+    door.post("/internal/containers/ready", {}),
+  ]);
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [404, 404, 404, 404, 404, 404, 404, 404],
+  );
+  const elsewhere = await door.get("/sessions", { headers: { origin: "https://example.com" } });
+  const { headers } = await door.get("/sessions");
+  assert.deepEqual([elsewhere.status, headers.get("access-control-allow-origin")], [403, null]);
+  assert.equal((await door.get(`/executions/${id}/result`)).status, 200);
+});
 
-test("a session says what isolation it has, and without isolation nothing is run [X2][X3]", options, async () => {
+test("a session says what isolation it has, and without isolation nothing is run [X2][X3]", async () => {
   const { degraded } = (await health(door)).dependencies.sandbox;
   const told = session(await door.post("/sessions", { user_id: "honest" })).info.isolation;
   assert.deepEqual(told, { level: degraded.length === 0 ? "full" : "degraded", degraded });
@@ -127,11 +123,10 @@ test("a session says what isolation it has, and without isolation nothing is run
   const refused = await bare.post("/executions/sessions/sess-a/execute", { code: "print(1)" });
   assert.deepEqual([refused.status, refused.body.code], [503, "sandbox_unavailable"]);
   assert.equal((await health(bare)).status, "unhealthy");
-  const long = await door.run("1", { timeout: 3600 });
-  assert.deepEqual([long.status, long.timeout], ["completed", 3600]);
 });
 
-test("whatever is wrong is told in one shape with a stable code and a text [X2]", options, async () => {
+test("whatever is wrong is told in one shape with a stable code and a text [X2]", async () => {
+  const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]));
   const run = "/executions/sessions/sess-a/execute";
   const wrong = [
     await door.post("/sessions", { id: "x", template_id: "nope" }),
@@ -143,6 +138,9 @@ test("whatever is wrong is told in one shape with a stable code and a text [X2]"
     await door.post(run, { code: "1", conversation_id: "../a" }),
     await door.post(run, { code: "1", conversation_id: "c14", working_directory: "../b" }),
     await door.post(run, { code: "#".repeat(5_000_000) }),
+    await door.post(run, { code: "1", env_vars: names(201) }),
+    await door.post(run, { code: "1", event: names(20_001) }),
+    await door.post("/sessions", { user_id: "names", env_vars: names(201) }),
     await door.get("/executions/nope/status"),
     await door.post("/sessions/sess-nobody/dependencies/install", { dependencies: [{ name: "six" }] }),
     await door.post("/templates", {}),
@@ -159,6 +157,9 @@ test("whatever is wrong is told in one shape with a stable code and a text [X2]"
       [400, "bad_request", "string"],
       [400, "path_traversal_blocked", "string"],
       [413, "code_too_long", "string"],
+      [400, "bad_request", "string"],
+      [400, "bad_request", "string"],
+      [400, "bad_request", "string"],
       [404, "execution_not_found", "string"],
       [404, "session_not_found", "string"],
       [405, "method_not_allowed", "string"],
@@ -166,7 +167,29 @@ test("whatever is wrong is told in one shape with a stable code and a text [X2]"
   );
 });
 
-test("a list of sessions is a page of the caller's own, whatever limit is asked for [S1][X2]", options, async () => {
+test("ids that do not fit are refused with what does [X2][P5]", async () => {
+  const odd = await door.post(`${pathOf("ids")}/execute`, { code: "1", conversation_id: "a/b" });
+  assert.deepEqual([odd.status, odd.body.params], [400, { what: "conversation_id", rule: "conversation_id" }]);
+  assert.match(String(odd.body.detail), /does not fit: conversation_id\. It has 1 to 64 letters/);
+  const user = await door.post("/sessions", { user_id: "a b" }, chinese);
+  assert.match(String(user.body.detail), /body\.user_id。它由 1 至 48 个字母/);
+});
+
+test("who asks for another's session, or for a second one, is told what a user has [S1][S7][P5]", async () => {
+  const other = await door.post("/sessions", { user_id: "alice", config: { session_id: "sb-session-bob" } });
+  assert.deepEqual(
+    [other.status, other.body.code, other.body.title],
+    [400, "session_of_another", "The id sb-session-bob names the sandbox session of another user than alice."],
+  );
+  await door.post("/sessions", { user_id: "carol", id: "mine" });
+  const again = await door.post("/sessions", { user_id: "carol", id: "mine" });
+  assert.equal(again.body.title, "There is a sandbox session mine already.");
+  const second = await door.post("/sessions", { user_id: "carol", id: "more" });
+  assert.deepEqual([second.status, second.body.params], [409, { id: "mine", asked: "more" }]);
+  assert.match(String(second.body.detail), /^A user has one sandbox session, and yours is mine.*x-account-id\.$/);
+});
+
+test("a list of sessions is a page of the caller's own, whatever limit is asked for [S1][X2]", async () => {
   await door.post("/sessions", { user_id: "lister", template_id: "multi-language" });
   const list = async (query: string) => (await door.get(`/sessions${query}`, as("lister"))).body;
   const { items, ...page } = await list("?limit=100000");
@@ -179,7 +202,7 @@ test("a list of sessions is a page of the caller's own, whatever limit is asked 
   assert.equal((await door.get("/sessions?limit=many")).status, 400);
 });
 
-test("every execution is a use of its session, which lives for two hours after it [X2][S1]", options, async () => {
+test("every execution is a use of its session, which lives for two hours after it [X2][S1]", async () => {
   const before = session(await door.post("/sessions", { user_id: "busy" }));
   await door.run("1", {}, "sess-busy");
   const later = session(await door.get("/sessions/sess-busy"));
@@ -187,7 +210,7 @@ test("every execution is a use of its session, which lives for two hours after i
   assert.equal(later.ttl, 7200);
 });
 
-test("the end of a session ends programs, never files [X2][S1]", options, async () => {
+test("the end of a session ends programs, never files [X2][S1]", async () => {
   const kept = { conversation_id: "kept" };
   await door.run("x = 1; open('outputs/kept.txt', 'w').write('mine')", kept, "sess-keeper");
   for (const end of [() => door.post("/sessions/sess-keeper/terminate"), () => door.remove("/sessions/sess-keeper")]) {
@@ -197,7 +220,7 @@ test("the end of a session ends programs, never files [X2][S1]", options, async 
   }
 });
 
-test("a session is gone when it says so: its programs, its guests, its records [X2][S1]", options, async () => {
+test("a session is gone when it says so: its programs, its guests, its records [X2][S1]", async () => {
   const path = "/executions/sessions/sess-gone/execute";
   const { body } = await door.post(path, { code: "import time; time.sleep(600)", timeout: 900 });
   await until(async () => (await door.get(`/executions/${body.execution_id}/status`)).body.status === "running");
@@ -209,7 +232,7 @@ test("a session is gone when it says so: its programs, its guests, its records [
   assert.equal((await door.get("/sessions/sess-gone")).status, 404);
 });
 
-test("packages that cannot be installed keep the id free, and the wish to go on is heard [X2]", options, async () => {
+test("packages that cannot be installed keep the id free, and the wish to go on is heard [X2]", async () => {
   const wanted = { id: "sess-packages", dependencies: [{ name: "six", version: "1.16.0" }] };
   const refused = await door.post("/sessions", wanted);
   assert.deepEqual([refused.status, refused.body.code], [403, "packages_not_configured"]);
@@ -222,7 +245,7 @@ test("packages that cannot be installed keep the id free, and the wish to go on 
   assert.deepEqual([later.status, later.body.code], [403, "packages_not_configured"]);
 });
 
-test("variables that no program can have are refused, and the server goes on [X2][Q2]", options, async () => {
+test("variables that no program can have are refused, and the server goes on [X2][Q2]", async () => {
   const wrong = ["\u0001".repeat(20_000), "b\u0000c", "\ud800", "x".repeat(40_000)];
   for (const A of wrong) {
     const made = await door.post("/sessions", { user_id: "odd", env_vars: { A } });
@@ -233,7 +256,7 @@ test("variables that no program can have are refused, and the server goes on [X2
   assert.equal(ran.stdout, "2\n");
 });
 
-test("variables reach programs, and no answer tells their values [X2]", options, async () => {
+test("variables reach programs, and no answer tells their values [X2]", async () => {
   const wanted = { user_id: "keys", template_id: "python-basic", env_vars: { TOKEN: "s3cret-value" } };
   const answers = [
     await door.post("/sessions", wanted),
@@ -256,7 +279,7 @@ test("variables reach programs, and no answer tells their values [X2]", options,
   assert.deepEqual(answers[3]?.body.env_vars, { TOKEN: "***" });
 });
 
-test("health looks at database, files and sandbox, and says which of them is ill [X2]", options, async () => {
+test("health looks at database, files and sandbox, and says which of them is ill [X2]", async () => {
   const well = await health(door);
   assert.deepEqual([well.dependencies.database, well.dependencies.storage], [healthy, healthy]);
   assert.notEqual(well.dependencies.sandbox.status, "unhealthy");
@@ -284,7 +307,7 @@ test("health looks at database, files and sandbox, and says which of them is ill
 
 const healthy = { status: "healthy", error: null };
 
-test("every time is UTC and says so [X2]", options, async () => {
+test("every time is UTC and says so [X2]", async () => {
   await door.post("/sessions", { id: "sess-times" });
   await door.run("1", {}, "sess-times");
   const { body } = await door.post("/sessions/sess-times/terminate");
@@ -299,7 +322,7 @@ test("every time is UTC and says so [X2]", options, async () => {
   ]);
 });
 
-test("templates are listed as the public service does, and cannot be changed [X2]", options, async () => {
+test("templates are listed as the public service does, and cannot be changed [X2]", async () => {
   const { status, body } = await door.get("/templates");
   assert.equal(status, 200);
   assert.deepEqual(
