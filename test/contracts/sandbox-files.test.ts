@@ -1,40 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { zipSync } from "fflate";
 import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
-import { caller, formOf, openFileDoor, playedSessions, refusal, session } from "./sandbox-files.ts";
-import { cannotStart } from "./sandbox-guests.ts";
-import { openDoor } from "./sandbox-http.ts";
+import { openFiles } from "../world/open-files.ts";
+import { formOf, openFileDoor, playedSessions, refusal, session } from "./sandbox-files.ts";
+
+// Files over HTTP, by the routes of the sandbox: uploads, listings, downloads and removals.
 
 const csv = (name: string, text = "a,b\n1,2\n") => new File([text], name, { type: "text/csv" });
-
-test("the chat platform's sample calls work unchanged against a fresh server: upload, list, download [S3][S4][S7]", async () => {
-  await using door = await openFileDoor();
-  // 6.2: file, conversation_id, subdir, in this order.
-  const uploaded = await door.upload(csv("data.csv"), { conversation_id: "conv456", subdir: "temparea" });
-  assert.deepEqual(
-    [uploaded.status, uploaded.json],
-    [
-      200,
-      {
-        mode: "file",
-        session_id: session,
-        conversation_id: "conv456",
-        file_name: "data.csv",
-        file_path: "conv456/uploads/temparea/data.csv",
-        container_path: "/workspace/conv456/uploads/temparea/data.csv",
-        size: 8,
-        type: "csv",
-      },
-    ],
-  );
-  // 6.3: by headers.
-  const headers = { conversation_id: "conv456", subdir: "temparea" };
-  const listed = await door.call("GET", `/sessions/${session}/files`, { headers });
-  assert.deepEqual([listed.status, listed.json.files, listed.json.count], [200, ["data.csv"], 1]);
-  // 6.4: by the name alone.
-  const read = await door.call("GET", `/sessions/${session}/files/data.csv`);
-  assert.deepEqual([read.status, `${read.bytes}`], [200, "a,b\n1,2\n"]);
-});
 
 test("an upload adopts a conversation for its user; looking at an unknown one makes nothing; a deleted one stays gone [C1][S3][S7]", async () => {
   await using door = await openFileDoor();
@@ -67,6 +40,24 @@ test("an upload adopts a conversation for its user; looking at an unknown one ma
     404,
     "conversation_not_found",
   ]);
+});
+
+test("a form names its user where nothing else does, and what may not be written is told before a conversation is made for it [S3][S7]", async () => {
+  await using door = await openFileDoor();
+  const body = formOf(csv("a.csv"), { conversation_id: "c5", user_id: "bob" });
+  const stored = await door.call("POST", "/sessions/sess-agent-default/files/upload", { body });
+  assert.deepEqual([stored.status, stored.json.session_id], [200, "sb-session-bob"]);
+  assert.equal((await door.yard.log.find(OwnerId.parse("bob"), "c5")).ok, true);
+  const [ann, why] = [OwnerId.parse("ann"), "not_writable"];
+  for (const [path, folder] of [
+    ["skills/own/a.csv", "skills"],
+    ["elsewhere/a.csv", "elsewhere"],
+    ["a.csv", "."],
+  ]) {
+    const refused = await door.upload(csv("x.csv"), {}, `?path=${encodeURIComponent(`c6/${path}`)}`);
+    assert.deepEqual([...refusal(refused), refused.json.params], [403, "permission_denied", { path, folder, why }]);
+  }
+  assert.equal((await door.yard.log.find(ann, "c6")).ok, false);
 });
 
 test("a file is found by its full path, by conversation and name, and by conversation and folder [S3][S4]", async () => {
@@ -104,11 +95,6 @@ test("a file is found by its full path, by conversation and name, and by convers
 
 test("a name that several conversations have is not guessed: the answer names them [S3]", async () => {
   await using door = await openFileDoor();
-  await door.upload(csv("old.csv"), { conversation_id: "oldest" });
-  for (let number = 0; number < 100; number += 1)
-    assert.ok((await door.yard.engine.create(OwnerId.parse("ann"), {})).ok);
-  const old = await door.call("GET", `/sessions/${session}/files/old.csv`);
-  assert.equal(old.status, 200, "also one that a hundred others came after");
   for (const id of ["c1", "c2"]) await door.upload(csv("data.csv"), { conversation_id: id });
   const base = `/sessions/${session}/files`;
   const asked = await door.call("GET", `${base}/data.csv`);
@@ -304,20 +290,18 @@ test("a session may only tighten what can be uploaded, and a refusal names the s
   assert.equal((await door.upload(csv("a.csv"), { conversation_id: "c1" })).status, 200);
 });
 
-test("code reads an upload where the answer says it is, and what it makes comes down over HTTP [S4][X1]", {
-  skip: cannotStart,
-}, async () => {
-  await using door = await openDoor();
-  const body = formOf(csv("data.csv"), { conversation_id: "c1", subdir: "temparea" });
-  const uploaded = await caller(`${door.url}/api/v1`)("POST", "/sessions/sb-session-ann/files/upload", { body });
-  const place = uploaded.json.container_path;
-  const code = `
-text = open(${JSON.stringify(place)}).read()
-open("/workspace/outputs/made.txt", "w").write(text.upper())
-print(open("/workspace/c1/outputs/made.txt").read() == text.upper())
-`;
-  const ran = await door.run(code, { conversation_id: "c1" }, "sb-session-ann");
-  assert.deepEqual([ran.stdout, ran.exit_code], ["True\n", 0]);
-  const read = await caller(`${door.url}/api/v1`)("GET", "/sessions/sb-session-ann/files/c1/outputs/made.txt");
-  assert.equal(`${read.bytes}`, "A,B\n1,2\n");
+test("nothing of a form stays open, whether it was stored, unpacked or refused [F4][Q2]", async () => {
+  await using door = await openFileDoor();
+  const open = () => openFiles().filter((path) => path.startsWith(door.yard.data)).length;
+  const zip = new File([Buffer.from(zipSync({ "a.csv": Buffer.from("a,b\n") }))], "a.zip");
+  // The file comes first: all of it is kept until it is known where it goes.
+  const before = open();
+  assert.equal((await door.upload(csv("a.csv"), { conversation_id: "c1" })).status, 200);
+  assert.equal((await door.upload(zip, { conversation_id: "c1", extract: "true" })).status, 200);
+  assert.deepEqual(refusal(await door.upload(csv("a.csv"), { conversation_id: "../c" })), [400, "bad_request"]);
+  const broken = await door.upload(csv("a.zip"), { conversation_id: "c1", extract: "true" });
+  assert.deepEqual(refusal(broken), [400, "archive_unfit"]);
+  assert.equal(open(), before);
+  const listed = await door.call("GET", `/sessions/${session}/files?conversation_id=c1`);
+  assert.deepEqual(listed.json.files, ["a.csv"]);
 });

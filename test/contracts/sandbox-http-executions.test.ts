@@ -12,7 +12,9 @@ import { type Door, openDoor, type Reply, until } from "./sandbox-http.ts";
 
 let door: Door;
 
-const test = (says: string, shows: () => Promise<void>) => testAlways(says, { skip: cannotRunCode }, shows);
+function test(says: string, shows: () => Promise<void>): void {
+  void testAlways(says, { skip: cannotRunCode }, shows);
+}
 
 const env = { AGENTYARD_SANDBOX_OUTPUT_BYTES_MAX: "2000000", AGENTYARD_SANDBOX_EXECUTION_SECONDS_MAX: "7200" };
 
@@ -137,7 +139,7 @@ test("every value of handler(event) comes back, falsy ones too, whatever is call
     );
   }
   const script = { language: "javascript" };
-  const cases: readonly (readonly [code: string, wanted: object, value: unknown])[] = [
+  const cases: readonly (readonly [code: string, wanted: Readonly<Record<string, unknown>>, value: unknown])[] = [
     ["def handler(event):\n  return event", {}, {}],
     ["handler = lambda event: 5", {}, 5],
     ["async def handler(event):\n    return event['a']", { event: { a: 6 } }, 6],

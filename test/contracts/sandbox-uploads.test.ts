@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
-  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -23,66 +21,297 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { failure } from "../../src/protocol/failure.ts";
-import { Problem } from "../../src/protocol/resources.ts";
+import { OwnerId } from "../../src/protocol/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { caller, type FileDoor, openFileDoor, type Reply, refusal, session } from "./sandbox-files.ts";
 
+// What may be uploaded over HTTP, in forms and piece by piece; what goes wrong on the way, and what is left of it.
+
 const MB = 1024 * 1024;
+
+const boundary = "----x";
+
+const type = { "content-type": `multipart/form-data; boundary=${boundary}` };
+
+test("100 MB go up while the server grows by 32 MB at the most, whichever way the form is ordered [F4]", {
+  skip: process.platform !== "linux" && "reads /proc",
+}, async (t) => {
+  const server = await startServer(t);
+  await sendForm(server.url, { bytes: 5 * MB, name: "warm.csv", isFileFirst: true });
+  await sendForm(server.url, { bytes: 5 * MB, name: "warm.csv", isFileFirst: false });
+  for (const isFileFirst of [true, false]) {
+    const before = server.memory();
+    server.forgetPeak();
+    const answer = await sendForm(server.url, { bytes: 100 * MB - 1, name: "large.csv", isFileFirst });
+    const grown = server.peak() - before;
+    t.diagnostic(`${isFileFirst ? "file first" : "fields first"}: ${Math.round(grown / MB)} MB`);
+    assert.equal(answer.status, 200, answer.text);
+    assert.ok(grown <= 32 * MB, `${Math.round(grown / MB)} MB`);
+  }
+});
+
+test("101 MB are refused while they are being sent, and nobody reads on [F4]", async (t) => {
+  await using door = await openFileDoor();
+  for (const isFileFirst of [true, false]) {
+    const answer = await sendForm(door.url, { bytes: 400 * MB, name: "large.csv", isFileFirst });
+    assert.equal(answer.status, 413, answer.text);
+    assert.match(answer.text, /large\.csv.*sandbox_platform\.file_upload_config\.max_file_size/);
+    t.diagnostic(`${Math.round(answer.sentBytes / MB)} MB were sent`);
+    assert.ok(answer.sentBytes < 150 * MB);
+    // One that says beforehand how large it is need not send a byte.
+    const announced = { bytes: 101 * MB, name: "large.csv", isFileFirst, isAnnounced: true };
+    const refused = await sendForm(door.url, announced);
+    assert.deepEqual([refused.status, refused.sentBytes < 10 * MB], [413, true]);
+  }
+  assert.deepEqual(await left(door), []);
+});
+
+test("the 51st file is refused, in folders of the temparea too; a file of the same name still replaces [F4]", async () => {
+  await using door = await openFileDoor();
+  const deep = "?subdir=temparea/deep";
+  for (let number = 1; number <= 50; number += 1)
+    assert.equal(
+      (await door.upload(text(`${number}.txt`), { conversation_id: "c1" }, number === 1 ? deep : "")).status,
+      200,
+    );
+  for (const [query, name] of [
+    ["", "51.txt"],
+    [deep, "51.txt"],
+    [`${deep}&keep=true`, "1.txt"],
+    ["?path=c1/uploads/temparea/deep/51.txt", "x.txt"],
+  ] as const) {
+    const refused = await door.upload(text(name), { conversation_id: "c1" }, query);
+    const { limit, setting } = Object(refused.json.params);
+    assert.deepEqual(
+      [...refusal(refused), limit, setting],
+      [409, "quota_exceeded", 50, "sandbox_platform.file_upload_config.max_file_count"],
+    );
+  }
+  assert.equal((await door.upload(text("50.txt"), { conversation_id: "c1" })).status, 200);
+  assert.equal((await door.upload(text("51.txt"), { conversation_id: "c1", subdir: "outputs" })).status, 200);
+  assert.equal((await door.upload(text("51.txt"), { conversation_id: "c2" })).status, 200);
+});
+
+test("a type that is not allowed is refused by its content, whatever its name says [F4]", async () => {
+  await using door = await openFileDoor();
+  const program = Buffer.concat([Buffer.from("\x7fELF\x02\x01\x01"), Buffer.alloc(200)]);
+  for (const name of ["data.csv", "data.txt", "data"]) {
+    const refused = await door.upload(new File([program], name), { conversation_id: "c1" });
+    assert.deepEqual(refusal(refused), [415, "unsupported_type"]);
+    assert.match(String(refused.json.detail), /sandbox_platform\.file_upload_config\.allowed_file_types/);
+  }
+  assert.equal((await door.upload(text("data.elf"), { conversation_id: "c1" })).status, 200);
+  assert.deepEqual(await left(door), []);
+});
+
+test("an upload that is broken off leaves nothing [F4][Q2]", async () => {
+  await using door = await openFileDoor();
+  for (const isFileFirst of [true, false]) {
+    const broken = { bytes: 50 * MB, name: "half.csv", isFileFirst, breakAfterBytes: 10 * MB };
+    await assert.rejects(sendForm(door.url, broken));
+    await until("nothing is left", async () => (await left(door)).length === 0);
+  }
+  const found = await door.call("GET", `/sessions/${session}/files?conversation_id=c1`);
+  assert.ok(found.status === 404 || Object(found.json.files).length === 0);
+});
+
+const part = (headers: string, body: string) => `--${boundary}\r\n${headers}\r\n\r\n${body}\r\n`;
+
+const field = (name: string, value: string) => part(`content-disposition: form-data; name="${name}"`, value);
+
+const file = (name: string, body = "a,b\n") =>
+  part(`content-disposition: form-data; name="file"; filename="${name}"`, body);
+
+const encoded = (name: string) =>
+  part(`content-disposition: form-data; name="file"; filename*=UTF-8''${name}`, "a,b\n");
+
+const end = `--${boundary}--\r\n`;
+
+const named = field("conversation_id", "c1");
+
+test("a form that is no good is refused in words, and nothing of it is stored [F4][S5]", async () => {
+  await using door = await openFileDoor();
+  for (const [what, body, status, code, headers] of [
+    [
+      "no boundary",
+      file("a.csv") + named + end,
+      400,
+      "form_unfit: no_boundary",
+      { "content-type": "multipart/form-data" },
+    ],
+    ["not a form", "{}", 400, "form_unfit: broken", { "content-type": "application/json" }],
+    ["another boundary", `--y\r\n${file("a.csv")}--y--`, 400, "form_unfit: broken"],
+    ["nothing", "", 400, "form_unfit: broken"],
+    ["no file", named + end, 400, "form_unfit: no_file"],
+    ["two files", file("a.csv") + file("b.csv") + named + end, 400, "form_unfit: several_files"],
+    [
+      "two files at a known place",
+      field("conversation_id", "c2") + field("subdir", "temparea") + file("a.csv") + file("b.csv") + end,
+      400,
+      "form_unfit: several_files",
+    ],
+    ["10,000 parts", field("x", "y").repeat(10_000) + file("a.csv") + named + end, 400, "form_unfit: too_many_parts"],
+    [
+      "10,000 parts behind the file",
+      file("a.csv") + field("x", "y").repeat(10_000) + named + end,
+      400,
+      "form_unfit: too_many_parts",
+    ],
+    ["a huge field", field("x", "y".repeat(MB)) + file("a.csv") + named + end, 400, "form_unfit: field_too_long"],
+    [
+      "a huge header",
+      part(`content-disposition: form-data; name="${"x".repeat(MB)}"`, "") + end,
+      400,
+      "form_unfit: no_file",
+    ],
+    ["no end", file("a.csv") + named, 400, "form_unfit: broken"],
+    ["no end of its file", `${file("a.csv").slice(0, -4)}`, 400, "form_unfit: broken"],
+    ["no conversation", file("a.csv") + end, 400, "conversation_not_named"],
+    ["no name", file("") + named + end, 400, "path_invalid"],
+    ["a name above", file("../x") + named + end, 400, "path_traversal_blocked"],
+    ["a name elsewhere", file("/etc/passwd") + named + end, 400, "path_invalid"],
+    ["a folder of Windows", file("C:\\\\temp\\\\x.csv") + named + end, 400, "path_traversal_blocked"],
+    ["a NUL", file("a\0.csv") + named + end, 400, "path_invalid"],
+    ["a line break", file("a%0Ab\u2028.csv") + named + end, 400, "path_invalid"],
+    ["a name over two lines", encoded("a%0D%0Aset-cookie:x.csv") + named + end, 400, "form_unfit: no_file"],
+    ["a name with an escape", encoded("a%1B%5B2J.csv") + named + end, 400, "path_invalid"],
+    ["a name of 256 bytes", file("界".repeat(86)) + named + end, 400, "path_invalid"],
+    ["another folder", file("a.csv") + named + field("subdir", "skills") + end, 400, "bad_request"],
+    ["a folder above", file("a.csv") + named + field("subdir", "outputs/../..") + end, 400, "path_traversal_blocked"],
+    ["a bad conversation", file("a.csv") + field("conversation_id", "../c2") + end, 400, "bad_request"],
+  ] as const) {
+    const answer = await door.call("POST", `/sessions/${session}/files/upload`, { body, headers: headers ?? type });
+    const [refused, told] = refusal(answer);
+    const { why } = Object(answer.json.params);
+    assert.deepEqual([refused, told === "form_unfit" ? `${told}: ${why}` : told], [status, code], what);
+  }
+  assert.deepEqual(await left(door), []);
+  const there = await door.call("GET", `/sessions/${session}/files?conversation_id=c2`);
+  assert.deepEqual(there.json.files, []);
+  assert.equal((await door.yard.log.find(OwnerId.parse("ann"), "c1")).ok, false, "nothing is adopted for it");
+});
+
+test("a form within a form is a text, and a field called __proto__ is a field [F4]", async () => {
+  await using door = await openFileDoor();
+  const nested = part(
+    'content-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: multipart/mixed; boundary=y',
+    '--y\r\ncontent-disposition: attachment; filename="../evil"\r\n\r\nx\r\n--y--',
+  );
+  const body = field("__proto__", "x") + nested + named + end;
+  const stored = await door.call("POST", `/sessions/${session}/files/upload`, { body, headers: type });
+  assert.deepEqual([stored.status, stored.json.file_path], [200, "c1/uploads/temparea/a.txt"]);
+  const utf8 = await door.call("POST", `/sessions/${session}/files/upload`, {
+    ...{ body: file("数据 表.csv") + named + end, headers: type },
+  });
+  assert.equal(utf8.json.file_name, "数据 表.csv");
+});
+
+const text = (name: string) => new File(["text"], name);
+
+/** What lies in the staging folder, which only holds what is under way. */
+async function left({ yard }: FileDoor): Promise<string[]> {
+  const folder = join(yard.data, "staging");
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+type Large = {
+  readonly bytes: number;
+  readonly name: string;
+  readonly isFileFirst: boolean;
+  readonly isAnnounced?: boolean;
+  readonly breakAfterBytes?: number;
+};
+
+/** Sends a form with a file that is made while it goes out; stops when it is answered. */
+async function sendForm(url: string, { bytes, name, isFileFirst, isAnnounced, breakAfterBytes = Infinity }: Large) {
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+  const fields = field("conversation_id", "c1") + field("subdir", "temparea");
+  const [front, back] = isFileFirst ? [head, `\r\n${fields}${end}`] : [fields + head, `\r\n${end}`];
+  const length = isAnnounced ? { "content-length": String(front.length + bytes + back.length) } : {};
+  const sending = request(`${url}/sessions/${session}/files/upload`, {
+    ...{ method: "POST", headers: { ...type, ...length } },
+  });
+  let answer: { readonly status: number; readonly text: string } | undefined;
+  const pieces: string[] = [];
+  const answered = new Promise<void>((resolve, reject) => {
+    sending.on("error", (error) => (answer === undefined ? reject(error) : resolve()));
+    sending.on("response", (response) => {
+      response.setEncoding("utf8").on("data", (piece: string) => pieces.push(piece));
+      response.on("end", () => {
+        answer = { status: response.statusCode ?? 0, text: pieces.join("") };
+        resolve();
+      });
+    });
+  });
+  const piece = Buffer.alloc(64 * 1024, "0123456789,abcde\n");
+  let sentBytes = 0;
+  sending.write(front);
+  const isOver = () => answer !== undefined || sending.destroyed;
+  while (sentBytes < bytes && !isOver()) {
+    if (sentBytes >= breakAfterBytes) sending.destroy(new Error("broken off"));
+    const next = piece.subarray(0, Math.min(piece.length, bytes - sentBytes));
+    sentBytes += next.length;
+    if (!isOver() && !sending.write(next)) await Promise.race([once(sending, "drain"), answered.catch(() => {})]);
+  }
+  if (!isOver()) sending.end(back);
+  await answered;
+  sending.destroy();
+  return { status: answer?.status, text: answer?.text ?? "", sentBytes };
+}
+
+// Uploads that come piece by piece.
+
 const spoken = { "tus-resumable": "1.0.0" };
+
 const base = `/sessions/${session}/files/uploads`;
+
 const octets = { ...spoken, "content-type": "application/offset+octet-stream" };
-const prlimit = "/usr/bin/prlimit";
+
 type Call = FileDoor["call"];
 
-test("an upload goes on after the server was killed, and ends with the right checksum [S3][Q2]", async (t) => {
+test("an upload goes on after the server was killed, with the right checksum at its end; one that was whole is put into its place [S3][Q2]", async (t) => {
   const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
   t.after(() => rmSync(data, { recursive: true, force: true }));
   const bytes = Buffer.from(randomBytes(12 * MB).toString("base64"));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   let server = await startServer(t, data);
+  const whole = pathOf(await create(server.call, { bytes: 4, filename: "a.txt", conversation_id: "c1" }));
   const made = await create(server.call, { bytes: bytes.length, filename: "数据.txt", conversation_id: "c1", sha256 });
   assert.equal(made.status, 201, `${made.bytes}`);
   const path = pathOf(made);
-  const id = path.slice(path.lastIndexOf("/") + 1);
+  const partOf = (upload: string) => join(data, "incoming", `${upload.slice(upload.lastIndexOf("/") + 1)}.part`);
   assert.equal(statSync(join(data, "incoming")).mode & 0o777, 0o700);
 
   // In the middle of a part, so that some of it has come and nobody has been told.
   const sending = request(`${server.url}${path}`, { method: "PATCH", headers: { ...octets, "upload-offset": "0" } });
   sending.on("error", () => {});
   sending.write(bytes.subarray(0, 5 * MB));
-  const part = join(data, "incoming", `${id}.part`);
-  await until("most of it has come", () => statSync(part).size >= 3 * MB);
+  await until("most of it has come", () => statSync(partOf(path)).size >= 3 * MB);
   await server.kill();
+  writeFileSync(partOf(whole), "text");
 
   server = await startServer(t, data);
-  const head = await server.call("HEAD", path, { headers: spoken });
+  const { call } = server;
+  assert.equal((await call("HEAD", whole, { headers: spoken })).headers.get("upload-offset"), "4");
+  assert.equal(`${(await call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
+  const head = await call("HEAD", path, { headers: spoken });
   const offset = Number(head.headers.get("upload-offset"));
   assert.deepEqual([head.status, head.headers.get("upload-length")], [200, String(bytes.length)]);
   assert.ok(offset >= 3 * MB && offset <= 5 * MB);
-  const rest = await server.call("PATCH", path, {
+  const rest = await call("PATCH", path, {
     ...{ body: bytes.subarray(offset), headers: { ...octets, "upload-offset": String(offset) } },
   });
   assert.deepEqual([rest.status, rest.headers.get("upload-offset")], [204, String(bytes.length)]);
-  const file = await server.call("GET", `/sessions/${session}/files/${encodeURIComponent("数据.txt")}`);
+  const file = await call("GET", `/sessions/${session}/files/${encodeURIComponent("数据.txt")}`);
   assert.equal(createHash("sha256").update(file.bytes).digest("hex"), sha256);
-  assert.deepEqual([existsSync(part), readdirSync(join(data, "incoming"))], [false, [`${id}.json`]]);
-  const state = await server.call("GET", path);
+  assert.equal(existsSync(partOf(path)), false);
+  const state = await call("GET", path);
   assert.deepEqual([state.json.offset, state.json.file_path], [bytes.length, "c1/uploads/temparea/数据.txt"]);
-});
-
-test("an upload that was whole when the server was killed is put into its place when somebody asks for it [S3][Q2]", async (t) => {
-  const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
-  t.after(() => rmSync(data, { recursive: true, force: true }));
-  const server = await startServer(t, data);
-  const made = await create(server.call, { bytes: 4, filename: "a.txt", conversation_id: "c1" });
-  await server.kill();
-  const path = pathOf(made);
-  const id = path.slice(path.lastIndexOf("/") + 1);
-  writeFileSync(join(data, "incoming", `${id}.part`), "text");
-  const again = await startServer(t, data);
-  assert.equal((await again.call("HEAD", path, { headers: spoken })).headers.get("upload-offset"), "4");
-  assert.equal(`${(await again.call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
 });
 
 test("resumable uploads speak tus 1.0.0: create, ask, go on, give up [S3]", async () => {
@@ -199,24 +428,6 @@ test("an upload that came whole while the disk was full need not be sent again: 
   assert.equal(`${(await call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
 });
 
-test("an upload that came whole while too many files were open need not be sent again either [S3][Q2]", {
-  skip: existsSync(prlimit) ? false : "there is no prlimit here",
-}, async () => {
-  await using door = await openFileDoor();
-  const { call, yard } = door;
-  const sha256 = createHash("sha256").update("text").digest("hex");
-  await door.upload(new File(["text"], "b.txt"), { conversation_id: "c1" });
-  // One is missed where the upload is looked for, or else where its place is.
-  for (const descriptorsLeft of [0, 1]) {
-    const filename = `a${descriptorsLeft}.txt`;
-    const path = pathOf(await create(call, { bytes: 4, filename, conversation_id: "c1", sha256 }));
-    writeFileSync(join(yard.data, "incoming", `${path.slice(path.lastIndexOf("/") + 1)}.part`), "text");
-    const refused = await withDescriptors(descriptorsLeft, async () => yard.app.request(`/api/v1${path}`));
-    assert.deepEqual([refused.status, Problem.parse(await refused.json()).code], [503, "read_failed"]);
-    assert.equal((await call("GET", path)).json.file_path, `c1/uploads/temparea/${filename}`);
-  }
-});
-
 test("an upload that is in its place while the disk is too full to note it is not forgotten: with room it is told where it is [S3][Q2]", async () => {
   await using door = await openFileDoor();
   const { call, yard } = door;
@@ -291,40 +502,28 @@ function pathOf(made: Reply): string {
   return String(made.headers.get("location")).replace("/api/v1", "");
 }
 
-/** Works while this process can open only so many files more. */
-async function withDescriptors<T>(left: number, work: () => Promise<T>): Promise<T> {
-  const limits = readFileSync("/proc/self/limits", "utf8");
-  const [, soft = "", hard = ""] = /open files +(\w+) +(\w+)/.exec(limits) ?? [];
-  const allow = (most: string | number) =>
-    execFileSync(prlimit, ["--pid", `${process.pid}`, `--nofile=${most}:${hard}`]);
-  const taken: number[] = [];
-  allow(Math.max(...readdirSync("/proc/self/fd").map(Number)) + 16);
-  try {
-    assert.throws(
-      () => {
-        for (;;) taken.push(openSync("/dev/null", "r"));
-      },
-      { code: "EMFILE" },
-    );
-    for (const descriptor of taken.splice(0, left)) closeSync(descriptor);
-    return await work();
-  } finally {
-    for (const descriptor of taken) closeSync(descriptor);
-    allow(soft);
-  }
-}
-
-async function startServer(t: TestContext, data: string) {
+async function startServer(t: TestContext, data = mkdtempSync(join(tmpdir(), "agentyard-test-"))) {
   const program = fileURLToPath(import.meta.resolve("./sandbox-files-server.ts"));
-  const child: ChildProcess = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, data], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
   const kill = async () => {
     child.kill("SIGKILL");
     await ended;
   };
-  t.after(kill);
-  assert.ok(child.stdout !== null);
+  t.after(async () => {
+    await kill();
+    rmSync(data, { recursive: true, force: true });
+  });
   const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
   const url = String(value);
-  return { url, call: caller(url), kill };
+  const bytesOf = (name: string) => {
+    const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
+  };
+  return {
+    ...{ url, call: caller(url), kill },
+    memory: () => bytesOf("VmRSS"),
+    peak: () => bytesOf("VmHWM"),
+    forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, "5"),
+  };
 }
