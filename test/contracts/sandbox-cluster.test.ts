@@ -343,7 +343,7 @@ test("a folder that is swapped for another while the cluster mounts it is not op
 /** What a claim may take is a minute here: on a busy machine, too, whoever can have a pod of the pool has it. */
 const after: Clock["after"] = (ms, action) => systemClock.after(ms === 10_000 ? 60_000 : ms, action);
 
-async function openHereSandboxPool(t: TestContext, cluster: object) {
+async function openWithPool(t: TestContext, cluster: object) {
   const clock = { ...systemClock, after };
   const opened = await openPlayed(t, { clock, files: hostFolder(t), installation: "yard", poolSize: 2, cluster });
   assert.deepEqual((await opened.provider.probe()).missing, []);
@@ -356,7 +356,7 @@ async function openHereSandboxPool(t: TestContext, cluster: object) {
 }
 
 test("a guest without a workspace is given a pod that waits, and one takes its place [X2][X3]", options, async (t) => {
-  const { cluster, open } = await openHereSandboxPool(t, { hasPools: true });
+  const { cluster, open } = await openWithPool(t, { hasPools: true });
   const first = await open();
   // It did not wait for the pool, which is filled now.
   assert.ok(cluster.pods().includes(`agentyard-${first.guest.id}`));
@@ -378,7 +378,7 @@ test(
   "a guest with a workspace, or with packages of its user, never comes from a pool: its pod mounts these and nothing else [S5][X3]",
   options,
   async (t) => {
-    const { cluster, open, files } = await openHereSandboxPool(t, { hasPools: true });
+    const { cluster, open, files } = await openWithPool(t, { hasPools: true });
     await open();
     await until("two wait", () => cluster.pods().length === 3);
     for (const folder of ["c1", "packages/ann"]) mkdirSync(join(files, folder), { recursive: true });
@@ -404,13 +404,13 @@ test(
   "without agent-sandbox, and with a pool that gives nothing, guests get pods of their own [X3]",
   options,
   async (t) => {
-    const { open, cluster } = await openHereSandboxPool(t, {});
+    const { open, cluster } = await openWithPool(t, {});
     await open();
     const { run, guest } = await open();
     assert.ok(cluster.pods().includes(`agentyard-${guest.id}`));
     assert.deepEqual(await run("bash", "echo on"), done({ stdout: "on\n" }));
 
-    const other = await openHereSandboxPool(t, { hasPools: true });
+    const other = await openWithPool(t, { hasPools: true });
     await other.open();
     await until("two wait", () => other.cluster.pods().length === 3);
     other.cluster.breaks({
@@ -423,7 +423,7 @@ test(
 
 test("the rights for pools in the manifests are those that are used, and no other [X3][N1]", options, async (t) => {
   const rules = readRules("pool.yaml");
-  const { cluster, open, provider } = await openHereSandboxPool(t, {
+  const { cluster, open, provider } = await openWithPool(t, {
     hasPools: true,
     rules: [...readRules(), ...rules],
   });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import type { TestContext } from "node:test";
+import { promisify } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 
@@ -60,6 +61,22 @@ export function guestSettings(workspace: string) {
     clock: systemClock,
     ids: systemIds,
   };
+}
+
+const programTimeoutMs = 40_000;
+
+/** What a plain Python says that has the supervisor's own modules at hand: it calls `say` once, with one value. */
+export async function pythonSays(code: string): Promise<unknown> {
+  const begin = `
+import json, os, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, ${JSON.stringify(guestFolder)})
+heard_at = os.dup(1)
+def say(value): os.write(heard_at, json.dumps(value).encode())
+`;
+  const options = { encoding: "utf8", timeout: programTimeoutMs, killSignal: "SIGKILL" } as const;
+  const { stdout } = await promisify(execFile)(python, ["-I", "-S", "-c", begin + code], options);
+  return JSON.parse(stdout);
 }
 
 type Event =

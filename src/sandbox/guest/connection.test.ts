@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
-import { type Duplex, duplexPair } from "node:stream";
+import { duplexPair } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
 import { allOf, outcomeOf } from "../../../test/world/bare-supervisor.ts";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { type Execution, executionLimits } from "../provider.ts";
-import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
+import { connectGuest, type GuestSettings } from "./connection.ts";
+import { assertWithinLimits } from "./execution-limits.ts";
 import { createFrameDecoder, encodeFrame } from "./frames.ts";
-
-const exited = { type: "exited", code: 0, signal: null, cpuMs: 1, memoryPeakBytes: 2, readBytes: 3, writtenBytes: 4 };
+import { createResults, type ResultKind } from "./results.ts";
+import { type GuestLife, tieGuest } from "./tie-guest.ts";
 
 test("an execution has its events in order, and its time is measured outside [X1]", async () => {
-  const { guest, far, clock } = await played();
+  const { guest, far, clock } = await playSupervisor();
   const events = allOf(guest.run(execution({ event: "[1]" })));
   assert.deepEqual(await far.next(2), [
     [{ type: "part", id: "e", name: "event" }, "[1]"],
@@ -42,7 +43,7 @@ test("an execution has its events in order, and its time is measured outside [X1
 });
 
 test("an execution over its time is interrupted, then killed, then its guest is given up [X1]", async () => {
-  const { guest, far, clock } = await played();
+  const { guest, far, clock } = await playSupervisor();
   const outcome = outcomeOf(guest.run(execution({ timeoutMs: 1000 })));
   await far.next(1);
   const heard: string[] = [];
@@ -61,7 +62,7 @@ test("an execution over its time is interrupted, then killed, then its guest is 
 
 test("memory that ran out is told from a program that was killed [X1][X4]", async () => {
   let oomKills = 3;
-  const { guest, far } = await played({ oomKills: () => oomKills });
+  const { guest, far } = await playSupervisor({ oomKills: () => oomKills });
   const ends: string[] = [];
   for (const [kills, end] of [
     [0, { code: null, signal: "SIGKILL" }],
@@ -76,21 +77,6 @@ test("memory that ran out is told from a program that was killed [X1][X4]", asyn
     ends.push((await outcome).end);
   }
   assert.deepEqual(ends, ["done SIGKILL", "out_of_memory SIGKILL", "out_of_memory 137", "done 1"]);
-});
-
-test("frames for an execution that is over or never was are dropped and counted [X1]", async () => {
-  const { guest, far } = await played();
-  const outcome = outcomeOf(guest.run(execution({})));
-  await far.next(1);
-  far.say({ ...exited, id: "never" });
-  far.say({ ...exited, id: "e" });
-  await outcome;
-  far.say({ type: "out", id: "e", stream: "stdout" }, "late");
-  far.say({ type: "kernel_lost", agent: "a", id: "e", asked: false });
-  const ping = guest.ping();
-  await far.next(1);
-  far.say({ type: "pong", n: 1, dropped: 9 });
-  assert.deepEqual([await ping, guest.dropped()], [9, 3]);
 });
 
 const faults: readonly [what: string, why: string, say: (far: Far) => void][] = [
@@ -149,7 +135,7 @@ const faults: readonly [what: string, why: string, say: (far: Far) => void][] = 
 ];
 for (const [what, why, say] of faults) {
   test(`a guest ${what} is closed, and who waits for it is told [X1][Q2]`, async () => {
-    const { guest, far } = await played();
+    const { guest, far } = await playSupervisor();
     const outcome = outcomeOf(guest.run(execution({})));
     await far.next(1);
     say(far);
@@ -157,16 +143,8 @@ for (const [what, why, say] of faults) {
   });
 }
 
-test("a guest that begins a frame and does not end it is closed [X1][Q2]", async () => {
-  const { guest, far, clock } = await played();
-  far.raw(encodeFrame({ type: "started", id: "x" }).subarray(0, 12));
-  await far.delivered();
-  clock.move(10_000);
-  assert.deepEqual(await guest.ended, { why: "protocol_error" });
-});
-
 test("a frame that comes byte by byte has no more time than any other, and one that is complete starts it anew [X1][Q2]", async () => {
-  const { guest, far, clock } = await played();
+  const { guest, far, clock } = await playSupervisor();
   const frame = encodeFrame({ type: "started", id: "x" });
   const heard = [frame.subarray(0, 5), Buffer.concat([frame.subarray(5), frame.subarray(0, 5)])];
   for (const bytes of [...heard, frame.subarray(5, 6)]) {
@@ -178,7 +156,7 @@ test("a frame that comes byte by byte has no more time than any other, and one t
 });
 
 test("variables and folders that are too long are refused before anything waits for them [X1]", async () => {
-  const { guest, far } = await played();
+  const { guest, far } = await playSupervisor();
   const first = outcomeOf(guest.run(execution({ language: "python" })));
   for (const wanted of [
     { env: { A: "\u0001".repeat(6000) } },
@@ -213,7 +191,7 @@ test("nothing that a guest sends throws or keeps those who wait [X1][Q2]", async
   const frame = fc.tuple(message, fc.uint8Array({ maxLength: 50 }));
   await fc.assert(
     fc.asyncProperty(fc.array(frame, { maxLength: 12 }), async (frames) => {
-      const { guest, far } = await played();
+      const { guest, far } = await playSupervisor();
       const outcome = outcomeOf(guest.run(execution({})));
       for (const [header, payload] of frames) far.raw(encodeFrame(header, payload));
       far.end();
@@ -233,8 +211,8 @@ test("a guest that greets wrongly, late or not at all does not open [X1]", async
       (far: Far) => far.end(),
       (_: Far, __: string, clock: ReturnType<typeof manualClock>) => clock.move(5000),
     ].map(async (say) => {
-      const { connected, far, clock, nonce } = await begun();
-      say(far, nonce, clock);
+      const { connected, far, clock } = beginSupervisor({});
+      say(far, hello.nonce, clock);
       return connected;
     }),
   );
@@ -252,8 +230,8 @@ test("a guest that sees another folder than it should, or none, does not open [X
   const answers = await Promise.all(
     [{ marks: ["1:2", "1:3"] }, { marks: ["1:2", "9:3"] }, { marks: [null, "1:3"] }, { marks: ["1:2"] }, {}].map(
       async (seen) => {
-        const { connected, far, nonce } = await begun({ marks });
-        far.say({ type: "hello", version: 1, nonce, ...seen });
+        const { connected, far } = beginSupervisor({ marks });
+        far.say({ ...hello, ...seen });
         const { ok, ...rest } = await connected;
         return ok || rest;
       },
@@ -265,7 +243,7 @@ test("a guest that sees another folder than it should, or none, does not open [X
 
 test("code up to the limit is taken in parts; longer code is a mistake of ours [X1]", async () => {
   const { codeBytesMax } = executionLimits;
-  const { guest, far } = await played();
+  const { guest, far } = await playSupervisor();
   const outcome = outcomeOf(guest.run(execution({ code: "x".repeat(codeBytesMax) })));
   const parts = (await far.types()).filter((type) => type === "part");
   far.say({ ...exited, id: "e" });
@@ -273,90 +251,257 @@ test("code up to the limit is taken in parts; longer code is a mistake of ours [
   assert.throws(() => guest.run(execution({ code: "x".repeat(codeBytesMax + 1) })));
 });
 
-test("a guest that does not close when it is asked to is left all the same [X1]", async () => {
-  const { guest, far, clock } = await played();
-  const closed = guest.close("idle");
-  assert.deepEqual(await far.types(), ["shutdown"]);
-  clock.move(1000);
-  await closed;
-  assert.deepEqual(await guest.ended, { why: "idle" });
-});
+type Far = ReturnType<typeof beginSupervisor>["far"];
 
-type Far = ReturnType<typeof farSide>;
+// The other end of a guest's control socket, which the test plays itself.
+export const exited = {
+  ...{ type: "exited", code: 0, signal: null, cpuMs: 1, memoryPeakBytes: 2, readBytes: 3, writtenBytes: 4 },
+};
 
-function execution(wanted: Partial<Execution>): Execution {
+export const hello = { type: "hello", version: 1, nonce: "0".repeat(32) };
+
+export function execution(wanted: Partial<Execution>): Execution {
   return { id: "e", language: "bash", code: "code", agent: "a", timeoutMs: 60_000, ...wanted };
 }
 
-/** A guest whose other side the test plays itself. */
-async function played(settings: Partial<GuestSettings> = {}) {
-  const { connected, far, clock, nonce } = await begun(settings);
-  far.say({ type: "hello", version: 1, nonce });
+/** One that has greeted, and heard our greeting. */
+export async function playSupervisor(settings: Partial<GuestSettings> = {}) {
+  const { connected, far, clock, socket } = beginSupervisor(settings);
+  far.say(hello);
   const connection = await connected;
   assert(connection.ok);
-  const guest: GuestConnection = connection.value;
-  return { guest, far, clock };
+  await far.types();
+  return { guest: connection.value, far, clock, socket };
 }
 
-async function begun(settings: Partial<GuestSettings> = {}) {
+export function beginSupervisor(settings: Partial<GuestSettings>) {
   const [near, other] = duplexPair();
   const clock = manualClock();
   const connected = connectGuest(near, {
-    id: "g1",
-    workspace: "/workspace/c",
-    javascript: undefined,
-    env: {},
-    limits: { outputBytesMax: 1000, fileBytesMax: 1000 },
-    oomKills: () => 0,
-    helloTimeoutMs: 5000,
-    clock,
-    ids: { uuid: () => "u", hex: (characters) => "0".repeat(characters) },
-    ...settings,
+    ...{ id: "g1", workspace: "/workspace/c", javascript: undefined, env: {}, helloTimeoutMs: 5000, clock },
+    ...{ limits: { outputBytesMax: 1000, fileBytesMax: 1000 }, oomKills: () => 0 },
+    ...{ ids: { uuid: () => "u", hex: (characters) => "0".repeat(characters) }, ...settings },
   });
-  const far = farSide(other);
-  const nonce = "0".repeat(32);
-  const { outputBytesMax, fileBytesMax } = { outputBytesMax: 1000, fileBytesMax: 1000, ...settings.limits };
-  const hello = {
-    type: "hello",
-    nonce,
-    folders: Object.keys(settings.marks ?? {}),
-    workspace: "/workspace/c",
-    javascript: null,
-    env: {},
-    outputBytesMax,
-    fileBytesMax,
-    memoryBytes: null,
-    processesMax: null,
-  };
-  assert.deepEqual(await far.next(1), [[hello, ""]]);
-  return { connected, far, clock, nonce };
-}
-
-function farSide(socket: Duplex) {
   const decoder = createFrameDecoder();
-  const heard: [header: unknown, payload: string][] = [];
-  socket.on("error", () => {});
-  socket.on("data", (chunk: Buffer) => {
+  const heard: { readonly header: unknown; readonly payload: Buffer }[] = [];
+  other.on("error", () => {});
+  other.on("data", (chunk: Buffer) => {
     const frames = decoder.push(chunk);
     assert(frames.ok);
-    heard.push(...frames.value.map(({ header, payload }): [unknown, string] => [header, payload.toString()]));
+    heard.push(...frames.value);
   });
   /** What was written by now has arrived after some rounds of the loop: both ends are in this process. */
   const delivered = async () => {
     for (let round = 0; round < 10; round += 1) await new Promise((resolve) => setImmediate(resolve));
   };
-  return {
-    say: (header: object, payload = "") => socket.write(encodeFrame(header, Buffer.from(payload))),
-    raw: (bytes: Uint8Array) => socket.write(bytes),
-    end: () => socket.end(),
+  const far = {
+    say: (header: object, payload = "") => other.write(encodeFrame(header, Buffer.from(payload))),
+    raw: (bytes: Uint8Array) => other.write(bytes),
+    end: () => other.end(),
     delivered,
+    /** What it was told since it was last asked for. */
+    async frames() {
+      await delivered();
+      return heard.splice(0);
+    },
     async next(count: number) {
       await delivered();
-      return heard.splice(0, count);
+      return heard.splice(0, count).map(({ header, payload }) => [header, payload.toString()]);
     },
     async types() {
-      await delivered();
-      return heard.splice(0).map(([header]) => String(Object(header).type));
+      return (await far.frames()).map(({ header }) => String(Object(header).type));
     },
   };
+  return { connected, far, clock, socket: near };
 }
+
+test("what was stopped for one reason is not stopped for another, and has its time to end only once [X1]", async () => {
+  const { guest, far, clock } = await playSupervisor();
+  const stop = new AbortController();
+  const outcome = outcomeOf(guest.run(execution({ timeoutMs: 1000, signal: stop.signal })));
+  await far.types();
+  clock.move(1000);
+  stop.abort();
+  assert.deepEqual([await far.types(), clock.timers()], [["interrupt", "interrupt"], 1]);
+  clock.move(2000);
+  clock.move(2999);
+  assert.deepEqual([await far.types(), guest.isOpen(), clock.timers()], [["kill"], true, 1]);
+  far.say({ ...exited, id: "e", code: null, signal: "SIGKILL" });
+  assert.deepEqual([(await outcome).end, clock.timers()], ["timeout SIGKILL", 0]);
+});
+
+test("a program whose output nobody reads any more is killed [X1]", async () => {
+  const { guest, far } = await playSupervisor();
+  const events = guest.run(execution({}));
+  far.say({ type: "started", id: "e" });
+  for await (const { kind } of events) if (kind === "started") break;
+  assert.deepEqual(await far.types(), ["exec", "kill"]);
+});
+
+test("the time of a cell counts from when it begins; one that never began took none [X1]", async () => {
+  const { guest, far, clock } = await playSupervisor();
+  const lasted = async (id: string, wanted: Parameters<typeof execution>[0] = {}) => {
+    const end = (await allOf(guest.run(execution({ id, language: "python", ...wanted })))).at(-1);
+    return end?.kind === "exited" && [end.how, end.metrics.durationMs];
+  };
+  const cells = ["first", "second", "never"].map((id) => lasted(id));
+  clock.move(100);
+  guest.kill("never");
+  far.say({ ...exited, id: "first" });
+  await far.delivered();
+  clock.move(50);
+  far.say({ ...exited, id: "second" });
+  assert.deepEqual(await Promise.all(cells), [
+    ["done", 100],
+    ["done", 50],
+    ["cancelled", 0],
+  ]);
+  await far.frames();
+  const early = await lasted("early", { signal: AbortSignal.abort() });
+  assert.deepEqual([early, await far.frames()], [["cancelled", 0], []]);
+});
+
+test("a guest that says as much as it may in each second goes on [X1][Q2]", async () => {
+  const { guest, far, clock } = await playSupervisor();
+  const frames = (count: number) =>
+    far.raw(Buffer.concat(Array(count).fill(encodeFrame({ type: "started", id: "x" }))));
+  frames(19_999); // And its greeting.
+  await far.delivered();
+  clock.move(1000);
+  frames(20_000);
+  await far.delivered();
+  assert.deepEqual([guest.isOpen(), guest.dropped()], [true, 39_999]);
+  clock.move(999);
+  frames(1);
+  assert.deepEqual(await guest.ended, { why: "flood" });
+});
+
+test("how an execution ended follows from what was done to it [X1]", async () => {
+  let oomKills = 0;
+  const { guest, far } = await playSupervisor({ oomKills: () => oomKills });
+  const ends: string[] = [];
+  const lost = (asked: boolean) => () => far.say({ type: "kernel_lost", agent: "a", id: "e", asked });
+  const nothing = () => {};
+  for (const [happens, code, signal] of [
+    [() => guest.interrupt("e"), null, "SIGINT"],
+    [() => guest.interrupt("e"), 130, null],
+    [() => guest.interrupt("e"), 0, null],
+    [nothing, 130, null],
+    [lost(true), null, "SIGKILL"],
+    [lost(false), null, "SIGKILL"],
+  ] as const) {
+    const outcome = outcomeOf(guest.run(execution({})));
+    await far.delivered();
+    happens();
+    far.say({ ...exited, id: "e", code, signal });
+    ends.push((await outcome).end);
+  }
+  const told = ["cancelled SIGINT", "cancelled 130", "done 0", "done 130", "killed SIGKILL", "lost SIGKILL"];
+  assert.deepEqual(ends, told);
+  const outcome = outcomeOf(guest.run(execution({})));
+  oomKills += 1;
+  far.end();
+  assert.equal((await outcome).end, "out_of_memory undefined");
+});
+
+test("where memory ran out and took the guest along, what ran has used it up, and what waited has not [X1][X4]", async () => {
+  let oomKills = 0;
+  const { guest, far } = await playSupervisor({ oomKills: () => oomKills });
+  const ends = Promise.all(
+    ["runs", "waits"].map(async (id) => (await outcomeOf(guest.run(execution({ id, language: "python" })))).end),
+  );
+  await far.delivered();
+  oomKills = 1;
+  far.end();
+  assert.deepEqual(await ends, ["out_of_memory undefined", "lost undefined"]);
+});
+
+/** A guest whose supervisor and whose processes the test plays. */
+async function tie() {
+  const { guest: connection, far, clock } = await playSupervisor();
+  const { promise: ended, resolve: die } = Promise.withResolvers<Awaited<GuestLife["ended"]>>();
+  const kills: string[] = [];
+  const guest = tieGuest(connection, {
+    ...{
+      ended,
+      kill: () => void kills.push("killed"),
+      sharedFiles: async () => new Set([7]),
+      unnamedBytes: async () => 8,
+    },
+    usage: async () => ({ memoryBytes: 1, processes: 2, cpuMs: 3 }),
+  });
+  return { guest, far, clock, die, kills: () => kills.length };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("that memory ran out is told of a guest that was killed for it, and of no other [X4]", async () => {
+  const told: string[] = [];
+  for (const [code, oomKills, why] of [
+    [137, 1, "ended"],
+    [137, 0, "ended"],
+    [1, 1, "ended"],
+    [null, 1, "ended"],
+    [137, 1, "idle"],
+  ] as const) {
+    const { guest, far, die } = await tie();
+    if (why !== "ended") void guest.close(why);
+    await turn();
+    die({ code, oomKills });
+    far.end();
+    told.push((await guest.ended).why);
+  }
+  assert.deepEqual(told, ["out_of_memory", "ended", "ended", "ended", "idle"]);
+});
+
+test("code, an event, input and a folder may be as long as their limits; one byte more is a mistake of ours [X1][X4]", () => {
+  const { codeBytesMax, eventBytesMax, stdinBytesMax, folderCharactersMax } = executionLimits;
+  for (const [long, tooLong] of [
+    [{ code: "é".repeat(codeBytesMax / 2) }, { code: `${"é".repeat(codeBytesMax / 2)}x` }],
+    [{ event: "é".repeat(eventBytesMax / 2) }, { event: `${"é".repeat(eventBytesMax / 2)}x` }],
+    [{ stdin: new Uint8Array(stdinBytesMax) }, { stdin: new Uint8Array(stdinBytesMax + 1) }],
+    [{ folder: "x".repeat(folderCharactersMax) }, { folder: "x".repeat(folderCharactersMax + 1) }],
+  ]) {
+    assertWithinLimits(execution(long ?? {}));
+    assert.throws(() => assertWithinLimits(execution(tooLong ?? {})), /within its limit/);
+  }
+});
+
+const typeOf = (kind: ResultKind, text: string) => {
+  const taken = createResults().take(kind, Buffer.from(text), false);
+  return typeof taken === "string" ? taken : taken.type;
+};
+
+test("a value is handed on as JSON where it is some, no deeper than a hundred, whatever its texts say [X1][X4]", () => {
+  const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const texts = [deep(100), deep(101), `{"a":${deep(99)}}`, `{"a":${deep(100)}}`, JSON.stringify("[".repeat(101))];
+  const more = [JSON.stringify(`"${"{".repeat(101)}\\`), `[${Array(101).fill("[{}]").join()}]`, "{", ""];
+  assert.deepEqual(
+    [...texts, ...more].map((text) => typeOf("json", text)),
+    ["json", "text", "json", "text", "json", "json", "json", "text", "text"],
+  );
+  assert.equal(typeOf("text", "[]"), "text");
+});
+
+test("a figure is a picture in outputs, and no other place is named as one [X1][X6]", () => {
+  const names = ["outputs/a.png", "outputs/b/c d.png", `outputs/${"x".repeat(500)}.png`, "outputs/..a.png"];
+  const others = ["a.png", "outputs/.png", `outputs/${"x".repeat(501)}.png`, "outputs/../a.png", "outputs/a/./b.png"];
+  const odd = ["outputs/a.svg", "/outputs/a.png", "outputs/a\n.png", "outputs/a\\b.png", "outputs/a.png\n"];
+  assert.deepEqual(
+    [...names, ...others, ...odd].map((name) => typeOf("png", name)),
+    [...names.map(() => "png"), ...[...others, ...odd].map(() => "unfit")],
+  );
+});
+
+test("the values of an execution may have a mebibyte together, and a short piece counts as sixty-four bytes [X1][X4]", () => {
+  for (const [bytes, count] of [
+    [65_536, 16],
+    [64, 16_384],
+    [0, 16_384],
+  ] as const) {
+    const results = createResults();
+    const piece = Buffer.alloc(bytes, "x");
+    const told = Array.from({ length: count + 1 }, () => results.take("text", piece, true));
+    assert.deepEqual([told.indexOf("too_much"), told.at(-1)], [count, "too_much"]);
+  }
+});

@@ -12,14 +12,17 @@ import {
   symlinkSync,
 } from "node:fs";
 import { join } from "node:path";
-import { duplexPair } from "node:stream";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { folderWith } from "../../../test/world/folder.ts";
-import { failed, ok } from "../../base/result.ts";
-import type { GuestWanted, GuestWorkspace } from "../provider.ts";
-import { canaryLimits } from "./canary.ts";
-import { launchContained, mountsOf, userOf } from "./contained.ts";
-import { missingIn, sendCanary } from "./contained-canary.ts";
+import { manualClock } from "../../../test/world/manual-clock.ts";
+import type { GuestWorkspace } from "../provider.ts";
+import { brokenWalls, factsIn, type GuestFacts, readCanary } from "./canary.ts";
+import { mountsOf } from "./contained.ts";
+import { missingIn } from "./contained-canary.ts";
+import { acceptedEnvironment, guestEnvironment, marksInside } from "./environment.ts";
+import { checkedNames, namesBelow } from "./names-below.ts";
+import { rememberLooks } from "./remembered-looks.ts";
 import { canReach, openSources } from "./sources.ts";
 import { makeStage, reapStages } from "./stage.ts";
 
@@ -36,42 +39,9 @@ const openIn = (folder: string) =>
   }).length;
 const isRoot = process.geteuid?.() === 0;
 const other = 64_123;
-const markOf = (path: string) => `${statSync(path).dev}:${statSync(path).ino}`;
 const writable = ["uploads", "outputs"];
 const conversation = (folder: string, more: Partial<GuestWorkspace> = {}): GuestWorkspace => ({
   ...{ folder, inside: "/workspace/c1", writable, ...more },
-});
-const wantedFor = (workspace: GuestWorkspace | undefined): GuestWanted => ({
-  ...{ id: "g1", workspace, limits: canaryLimits, uid: undefined, env: {} },
-});
-
-test("folders are made where they are missing, held open, given to the guest's user, and let go again [S4][X3]", (t) => {
-  const folder = folderWith(t, { "c1/uploads/": "", "skills/a": "", "copies/a": "", "packages/a": "", node: "" });
-  const at = (name: string) => join(folder, name);
-  symlinkSync("node", at("link"));
-  const workspace = conversation(at("c1"), { skills: at("skills"), skillCopies: at("copies") });
-  const opened = openSources({
-    ...{ workspace, packages: at("packages"), programs: [{ path: at("link"), inside: "/bin/node" }] },
-    uid: isRoot ? other : undefined,
-  });
-  assert.ok(opened.ok);
-  const { packages, programs, close } = opened.value;
-  const { root, skills, skillCopies, writable: below } = opened.value.workspace ?? assert.fail("it has a workspace");
-  assert.ok(below !== "all");
-  const held = [root, ...below.map((one) => one.opened), skills, skillCopies, packages, programs[0]?.opened];
-  const paths = ["c1", "c1/uploads", "c1/outputs", "skills", "copies", "packages", "node"].map(at);
-  assert.deepEqual(
-    held.map((one) => [one?.path, readlinkSync(`/proc/self/fd/${one?.fd}`), one?.isFolder]),
-    paths.map((path) => [path, path, path !== at("node")]),
-  );
-  assert.deepEqual([below.map(({ name }) => name), programs[0]?.inside], [writable, "/bin/node"]);
-  const own = process.geteuid?.();
-  const owners = ["c1", "c1/uploads", "c1/outputs", "c1/skills", "skills"].map((name) => statSync(at(name)).uid);
-  const [given, kept] = [isRoot ? other : own, own];
-  assert.deepEqual(owners, [given, given, given, kept, kept]);
-  assert.ok(openIn(folder) >= held.length);
-  close();
-  assert.equal(openIn(folder), 0);
 });
 
 test("a folder that is missing or a link is no folder, and leaves nothing open [W5][X3]", (t) => {
@@ -185,80 +155,10 @@ test("what lies in another folder is mounted behind it, and only what programs m
   assert.deepEqual(lines({ "/a": "/b" }, { workspace: undefined, packages: undefined }), ["/b /a false"]);
 });
 
-test("what a container was given is let go when it began, and its small files when it ended or did not begin [X3][S4]", async (t) => {
-  const folder = folderWith(t, { "c1/uploads/": "", "c1/outputs/": "" });
-  const stages = join(folder, "stages");
-  const program = {
-    command: ["x"],
-    files: { a: "b" },
-    greet: async (_: unknown, seen: object) => void told.push(seen),
-  };
-  const told: object[] = [];
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const wanted = wantedFor(conversation(join(folder, "c1")));
-  const launched = await launchContained(wanted, program, stages, async ({ folder: start, user, greet }) => {
-    assert.deepEqual([start, user, openIn(folder)], ["/workspace/c1", userOf(undefined), 3]);
-    await greet(duplexPair()[0]);
-    return ok({ ended });
-  });
-  assert.ok(launched.ok);
-  const marks = [".", "uploads", "outputs"].map((name) => [
-    join("/workspace/c1", name),
-    markOf(join(folder, "c1", name)),
-  ]);
-  assert.deepEqual(told, [{ marks: Object.fromEntries(marks), stage: join(stages, "g1/run") }]);
-  assert.deepEqual([openIn(folder), readdirSync(stages)], [0, ["g1"]]);
-  end();
-  await ended;
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(readdirSync(stages), []);
-  const fault = failed({ why: "start_failed", said: "no" } as const);
-  assert.deepEqual(await launchContained(wantedFor(undefined), program, stages, async () => fault), fault);
-  assert.deepEqual([openIn(folder), readdirSync(stages)], [0, []]);
-  const mistake = () => {
-    throw new Error("a mistake");
-  };
-  for (const begin of [mistake, async () => mistake()])
-    await assert.rejects(launchContained(wanted, program, stages, begin), /a mistake/);
-  assert.deepEqual([openIn(folder), readdirSync(stages)], [0, []]);
-});
-
-test("the programs of a guest are its user's, and of nobody whom the host knows where it names none [X3]", () => {
-  const own = process.geteuid?.() ?? 0;
-  assert.deepEqual([userOf(5), userOf(undefined)], [5, own === 0 ? 64_999 : own]);
-});
-
 const facts = {
   ...{ capabilities: 0, noNewPrivs: "1", seccomp: "2", user: [1], descriptors: [], canNestUsers: false, writable: [] },
   ...{ interfaces: ["lo"], routes: 0, canSeeFirst: false, libraries: [], hasChinese: true, hasNode: true },
 };
-
-test("a guest that looks around is nobody's leftover while it does, is ended, and tells what a folder is known by [X3]", async (t) => {
-  const stage = folderWith(t, {});
-  const { dev, ino } = statSync(stage);
-  const seen: unknown[] = [];
-  for (const folder of [`${dev}:${ino}`, `${dev + 1}:${ino}`, `${dev}:${ino + 1}`, "nothing"]) {
-    const canaries = new Set<string>();
-    const kills: string[] = [];
-    const found = await sendCanary({
-      ...{ command: ["x"], canaries, calls: new Uint8Array([7]) },
-      ids: { uuid: () => "u", hex: (characters) => "a".repeat(characters) },
-      async launch(wanted, { files, greet }) {
-        assert.deepEqual(
-          [[...canaries], wanted.id, files["guest/calls.bpf"]],
-          [[wanted.id], `canary-${"a".repeat(16)}`, new Uint8Array([7])],
-        );
-        const [near, far] = duplexPair();
-        far.write(folder === "nothing" ? "nonsense\n" : `${JSON.stringify({ ...facts, folder })}\n`);
-        await greet(near, { marks: {}, stage });
-        return ok({ kill: () => void kills.push(folder), ended: Promise.resolve() });
-      },
-    });
-    seen.push("why" in found ? found : found.likeness, kills.length, canaries.size);
-  }
-  const odd = { why: "start_failed", said: "the canary said: nonsense\n" };
-  assert.deepEqual(seen, ["device", 1, 0, "inode", 1, 0, "none", 1, 0, odd, 1, 0]);
-});
 
 test("what guests lack in an image is named, each with what is missing of it [X3]", () => {
   const own = [
@@ -276,4 +176,168 @@ test("what guests lack in an image is named, each with what is missing of it [X3
       ["no_node", ""],
     ],
   ]);
+});
+
+test("a guest that can do one thing too many is no sandbox [X3]", () => {
+  const found: GuestFacts = {
+    capabilities: 0,
+    noNewPrivs: "1",
+    seccomp: "2",
+    user: [1000, 1000, 1],
+    descriptors: [1, 2, 3],
+    canNestUsers: false,
+    writable: [],
+    interfaces: ["lo"],
+    routes: 0,
+    reached: [],
+    canSeeFirst: false,
+    libraries: [],
+    hasChinese: true,
+    hasNode: true,
+  };
+  const own = { user: [1000, 1000, 1], descriptors: [1, 2, 3] };
+  const wrong: readonly Partial<GuestFacts>[] = [
+    {},
+    { capabilities: 2097152 },
+    { seccomp: "0" },
+    { user: [0, 0, 1] },
+    { descriptors: [1, 2, 3, 9], canNestUsers: true },
+    { writable: ["/usr"], interfaces: ["lo", "eth0"], routes: 1, canSeeFirst: true, noNewPrivs: "0" },
+  ];
+  assert.deepEqual(
+    wrong.map((change) => brokenWalls({ ...found, ...change }, own, "no_userns")),
+    [
+      [],
+      [["no_userns", "capabilities 2097152"]],
+      [["no_seccomp", "seccomp 0"]],
+      [["no_userns", "user [0,0,1]"]],
+      [["no_userns", "descriptors [1,2,3,9], canNestUsers true"]],
+      [["no_userns", 'noNewPrivs "0", writable ["/usr"], interfaces ["lo","eth0"], routes 1, canSeeFirst true']],
+    ],
+  );
+});
+
+test("of who looks around from inside one line is heard, however it comes, and no more than that has [X3][X4]", async () => {
+  const control = new PassThrough();
+  const heard = readCanary(control);
+  for (const piece of ['{"a":', "1}", "\n"]) control.write(piece);
+  assert.equal(await heard, '{"a":1}\n');
+  const endless = new PassThrough({ highWaterMark: 1e6 });
+  const cut = readCanary(endless);
+  endless.write("x".repeat(64 * 1024));
+  endless.write("x");
+  assert.equal((await cut).length, 64 * 1024 + 1);
+  assert.equal(factsIn("y".repeat(300)), `the canary said: ${"y".repeat(200)}`);
+});
+
+const limits = {
+  ...{ memoryBytes: 1024, processesMax: 64, cpus: 1.5, fileBytesMax: 1024, tmpBytesMax: 1024, outputBytesMax: 1024 },
+};
+
+const plain = { workspace: undefined, limits, env: {}, network: undefined, packages: undefined };
+
+const workspace = { folder: "/f", inside: "/workspace/c1", writable: "all" } as const;
+
+test("variables that would change what runs before the code that was asked for are nobody's to choose [Q1][X3]", () => {
+  const refused = [
+    ...["LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "BASH_FUNC_ls%%", "NODE_OPTIONS"],
+    ...["PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT"],
+  ];
+  const taken = ["PYTHONPATH", "NODE_PATH", "MY_ENV", "ENVIRONMENT", "OLD_LD", "BASH_ENVS", "HOME"];
+  const chosen = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, "x"]));
+  assert.deepEqual(acceptedEnvironment(chosen([...refused, ...taken])), chosen(taken));
+  const { LD_PRELOAD: gone, MY: own } = guestEnvironment({ ...plain, env: { LD_PRELOAD: "x", MY: "own" } });
+  assert.deepEqual([gone, own], [undefined, "own"]);
+});
+
+test("programs find their home, as many threads as they have processors, a proxy where there is a network, and what was installed for them [T6][X5]", () => {
+  const { HOME, AGENT_WORKSPACE_PATH, PATH, OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, HTTPS_PROXY, ...rest } =
+    guestEnvironment({ ...plain, workspace });
+  assert.deepEqual(
+    [HOME, AGENT_WORKSPACE_PATH, PATH, OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, HTTPS_PROXY, rest.PIP_RETRIES],
+    ["/workspace/c1", "/workspace/c1", "/run/agentyard/bin:/usr/local/bin:/usr/bin:/bin", "2", "2", undefined, "0"],
+  );
+  assert.deepEqual([rest.PYTHONPATH, rest.NODE_PATH, rest.TMPDIR], [undefined, undefined, "/tmp"]);
+  const env = { PYTHONPATH: "/own", HTTPS_PROXY: "chosen" };
+  const little = { ...limits, cpus: 0.2 };
+  const full = guestEnvironment({ ...plain, limits: little, env, network: () => {}, packages: "/p" });
+  assert.partialDeepStrictEqual(full, {
+    ...{ HOME: "/tmp", OMP_NUM_THREADS: "1", PIP_RETRIES: "1", npm_config_fetch_retries: "1", PIP_NO_INPUT: "1" },
+    ...{ HTTP_PROXY: "http://127.0.0.1:3128", http_proxy: "http://127.0.0.1:3128", HTTPS_PROXY: "chosen" },
+    ...{
+      https_proxy: "http://127.0.0.1:3128",
+      NO_PROXY: "localhost,127.0.0.1,::1",
+      no_proxy: "localhost,127.0.0.1,::1",
+    },
+    ...{ NODE_USE_ENV_PROXY: "1", NODE_PATH: "/run/agentyard/packages/current/node/node_modules" },
+    PYTHONPATH: "/own:/run/agentyard/packages/current/python",
+    PATH: "/run/agentyard/bin:/usr/local/bin:/usr/bin:/bin:/run/agentyard/packages/current/python/bin",
+  });
+});
+
+test("folders are compared at the places where programs see them [S4]", () => {
+  const marks = { ".": "1:2", outputs: "1:3", "../../skills": "1:4" };
+  assert.deepEqual(marksInside({ workspace: { ...workspace, marks } }), {
+    ...{ "/workspace/c1": "1:2", "/workspace/c1/outputs": "1:3", "/skills": "1:4" },
+  });
+  assert.deepEqual(marksInside({ workspace: undefined }), {});
+});
+
+test("a place is named by the folders that lead to it, also by another name of the root, and no place outside is [W5][X3]", (t) => {
+  const folder = folderWith(t, { "root/a/b/": "", "other/": "" });
+  symlinkSync("root", join(folder, "link"));
+  symlinkSync("../other", join(folder, "root/out"));
+  const below = (root: string, path: string) => namesBelow(join(folder, root), join(folder, path));
+  assert.deepEqual(
+    [below("root", "root/a/b"), below("link", "root/a/b"), below("root", "link/a"), below("root", "root/new")],
+    [["a", "b"], ["a", "b"], ["a"], ["new"]],
+  );
+  // A link is a name like others: whoever opens it follows none.
+  assert.deepEqual(below("root", "root/out"), ["out"]);
+  const outside = [below("root", "root"), below("root", "other"), below("root", "rootless"), below("root", "link/out")];
+  assert.deepEqual(
+    outside,
+    outside.map(() => undefined),
+  );
+});
+
+test("each name is that of one folder [W5]", () => {
+  assert.deepEqual(checkedNames(["a", "..b", "c d"]), ["a", "..b", "c d"]);
+  const wrong = [[], [""], ["a", ".."], ["."], ["a/b"], ["a\0"], ["\ud800"], ["a", ""]];
+  assert.deepEqual(
+    wrong.map((names) => checkedNames(names)),
+    wrong.map(() => undefined),
+  );
+});
+
+test("what a machine can do is known until somebody asks anew; that it can do nothing counts for ten seconds [X3]", async () => {
+  const clock = manualClock();
+  let looks = 0;
+  let host: string | undefined;
+  let fault: Error | undefined;
+  const machine = rememberLooks(clock, async () => {
+    looks += 1;
+    if (fault !== undefined) throw fault;
+    return { host, look: looks };
+  });
+  const look = async (isFresh?: boolean) => (await machine.look(isFresh)).look;
+  assert.deepEqual(await Promise.all([look(), look()]), [1, 1]);
+  clock.move(9999);
+  assert.equal(await look(), 1);
+  host = "here";
+  clock.move(1);
+  assert.equal(await look(), 2);
+  clock.move(1_000_000);
+  assert.deepEqual([await look(), await look(true), await look()], [2, 3, 3]);
+  machine.forget();
+  assert.equal(await look(), 4);
+  // A look that broke down is none that somebody could rely on, and is not made at once for everybody who asks.
+  fault = new Error("broken");
+  await assert.rejects(look(true));
+  await machine.settled();
+  await assert.rejects(look());
+  assert.equal(looks, 5);
+  fault = undefined;
+  clock.move(10_000);
+  assert.equal(await look(), 6);
 });

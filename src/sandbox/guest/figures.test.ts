@@ -167,17 +167,6 @@ test("of more figures than one call may name all are saved and fifty named; the 
   assert.deepEqual(await run("plt.title('next')"), named("outputs/figure-52.png"));
 });
 
-test("a call that failed keeps no figure of the next one from being named, and leaves no change behind [X6]", async (t) => {
-  const { run, figures } = await guestWithFigures(t);
-  await run("import matplotlib.pyplot as plt\nfigure = plt.figure(); plt.title('early')");
-  const own = "plt.title('own'); plt.savefig('outputs/own.png')";
-  assert.equal((await run(`${own}; 1 / 0`)).end, "done 1");
-  assert.deepEqual(await run(own), named("outputs/own.png"));
-  assert.equal((await run("figure.title, figure.stale = 'half', True; 1 / 0")).end, "done 1");
-  assert.deepEqual(await run("pass"), named());
-  assert.deepEqual(figures(), { "figure-1.png": "early", "own.png": "own" });
-});
-
 test("a figure lands in outputs also where that folder is new, or where it was saved beside the workspace [X6]", async (t) => {
   const { run, figures, supervisor } = await guestWithFigures(t);
   rmSync(join(supervisor.workspace, "outputs"), { recursive: true });

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { readFileSync } from "node:fs";
+import { Duplex } from "node:stream";
+import { type TestContext, test } from "node:test";
 import fc from "fast-check";
+import { bareSupervisor } from "../../../test/world/bare-supervisor.ts";
+import { systemClock } from "../../base/clock.ts";
 import { createFrameDecoder, encodeFrame, headerBytesMax, payloadBytesMax } from "./frames.ts";
+import { linksOver } from "./stdio.ts";
 
 const header = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
 const payload = fc.uint8Array({ maxLength: 300 });
@@ -78,3 +83,142 @@ test("a frame of exactly the limits passes, and a header that is no JSON does no
   broken[8] = 0xff;
   assert.deepEqual(createFrameDecoder().push(broken), { ok: false, failure: "header_not_json" });
 });
+
+/** A stream whose other end the test is. */
+function stream() {
+  const written: Buffer[] = [];
+  const own = new Duplex({
+    read() {},
+    write(chunk: Buffer, _, done) {
+      written.push(chunk);
+      done();
+    },
+  });
+  return { own, written };
+}
+
+function piece(number: number, text: string, length = text.length): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(number, 0);
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+for (const [name, bytes] of [
+  ["a link that there is not", piece(2, "x")],
+  ["a piece that is too long", piece(0, "x", 65_537)],
+] as const) {
+  test(`a guest that speaks of ${name} has no links any more [X1]`, async () => {
+    const { own } = stream();
+    const { control, network } = linksOver(own);
+    const ended = Promise.all([control, network].map((link) => new Promise((resolve) => link.once("close", resolve))));
+    own.push(bytes);
+    await ended;
+    assert.equal(own.destroyed, true);
+  });
+}
+
+test("the end of the control link is the end of all; that of the network is not [X1][X5]", async () => {
+  const { own } = stream();
+  const { control, network } = linksOver(own);
+  network.destroy();
+  await turn();
+  assert.equal(own.destroyed, false);
+  own.push(piece(1, "for nobody"));
+  await turn();
+  control.destroy();
+  await turn();
+  assert.equal(own.destroyed, true);
+});
+
+// What the supervisor does with words that a host of ours does not say, or says only when something else went wrong.
+const lengths = (header: number, payload: number) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(header, 0);
+  bytes.writeUInt32BE(payload, 4);
+  return bytes;
+};
+
+function hostOf(t: TestContext) {
+  const supervisor = bareSupervisor(t);
+  const { socket, workspace } = supervisor;
+  socket.on("error", () => {});
+  const decoder = createFrameDecoder();
+  const heard: Record<string, unknown>[] = [];
+  let onHeard = () => {};
+  socket.on("data", (chunk: Buffer) => {
+    const frames = decoder.push(chunk);
+    assert(frames.ok);
+    for (const { header, payload } of frames.value) heard.push({ ...Object(header), text: payload.toString() });
+    onHeard();
+  });
+  const say = (header: object, payload = "") => socket.write(encodeFrame(header, Buffer.from(payload)));
+  const told = async (type: string, wanted: object = {}): Promise<Record<string, unknown>> => {
+    for (;;) {
+      const found = heard.find((one) =>
+        Object.entries({ type, ...wanted }).every(([name, value]) => one[name] === value),
+      );
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        onHeard = resolve;
+      });
+    }
+  };
+  const hello = {
+    ...{ type: "hello", nonce: "n", workspace, folders: [], javascript: null, env: {}, outputBytesMax: 1000 },
+    ...{ fileBytesMax: 1_000_000, memoryBytes: null, processesMax: null },
+  };
+  const exec = (id: string, language: string, code: string, env: object = {}) =>
+    say({ type: "exec", id, language, agent: "a", folder: "", env }, code);
+  return { ...supervisor, say, told, hello, exec, heard };
+}
+
+test("a supervisor that is told anything before its greeting ends, and does nothing of it [X1][X3]", async (t) => {
+  const { say, gone, said, heard } = hostOf(t);
+  say({ type: "ping", n: 1 });
+  assert.deepEqual([await gone, said(), heard], [0, "", []]);
+});
+
+for (const [name, header, payload] of [
+  ["header", 65_537, 0],
+  ["payload", 2, 65_537],
+] as const) {
+  test(`a supervisor ends when a frame has a longer ${name} than any of ours, and does not wait for it [X1]`, async (t) => {
+    const { socket, say, told, hello, gone } = hostOf(t);
+    say(hello);
+    await told("hello");
+    socket.write(lengths(header, payload));
+    assert.equal(await gone, 1);
+  });
+}
+
+test("a supervisor takes a frame that is as long as it may be, and one that comes byte by byte [X1]", async (t) => {
+  const { socket, say, told, hello } = hostOf(t);
+  say(hello);
+  const text = JSON.stringify({ type: "ping", n: 1 }).padEnd(65_536, " ");
+  socket.write(Buffer.concat([lengths(65_536, 0), Buffer.from(text)]));
+  assert.equal((await told("pong")).n, 1);
+  for (const byte of encodeFrame({ type: "ping", n: 2 })) socket.write(Buffer.of(byte));
+  assert.equal((await told("pong", { n: 2 })).dropped, 0);
+});
+
+test("a supervisor whose host is gone ends with all that it started [X1]", async (t) => {
+  const { say, told, hello, exec, socket, gone } = hostOf(t);
+  say(hello);
+  exec("e", "bash", "sleep 1000 & echo $!; exec sleep 1000");
+  const pid = Number((await told("out")).text);
+  socket.destroy();
+  assert.equal(await gone, 0);
+  // Asked for until it is so: whoever takes it over may take a moment to ask how it ended.
+  while (isAlive(pid)) await systemClock.wait(5);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { folderWith } from "../../../test/world/folder.ts";
 import { countsOf } from "./group-counts.ts";
 import { cgroupMounts, folderOf, placesOf } from "./group-places.ts";
+import { sharedFiles, unnamedBytes } from "./held-files.ts";
 
 test("the group of a process is found in old hierarchies and the new one, each controller where it is first [X4]", (t) => {
   const root = folderWith(t, { "sys/new/new/one/cgroup.controllers": "cpuset memory pids\n" });
@@ -72,4 +78,62 @@ test("what a group of the new kind has used is read where that has it [X4]", (t)
     [counts.oomKills(), counts.usage(), counts.processes()],
     [2, { memoryBytes: 4096, processes: 3, cpuMs: 2500 }, [9]],
   );
+});
+
+test("a file that lost its name takes up room for as long as somebody has it open, once, and on its own disk only [X4]", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-held-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { dev } = statSync(folder);
+  const held = (device = dev) => unnamedBytes([process.pid], device);
+  const before = await held();
+  const paths = ["named", "lost"].map((name) => join(folder, name));
+  for (const path of paths) writeFileSync(path, Buffer.alloc(65_536, "x"));
+  const open = [...paths, ...paths].map((path) => openSync(path, "r"));
+  assert.equal(await held(), before);
+  unlinkSync(join(folder, "lost"));
+  const blockBytes = 512;
+  assert.equal((await held()) - before, fstatSync(open[1] ?? 0).blocks * blockBytes);
+  assert.equal(await held(-1), 0);
+  for (const fd of open) closeSync(fd);
+  assert.equal(await held(), before);
+  assert.equal(await unnamedBytes([2 ** 22 + 1], dev), 0);
+});
+
+const run = promisify(execFile);
+
+const program = `
+import mmap, sys
+held = []
+for name, flags in (("shared", mmap.MAP_SHARED), ("private", mmap.MAP_PRIVATE)):
+    with open(sys.argv[1] + "/" + name, "r+b") as file:
+        held.append(mmap.mmap(file.fileno(), 0, flags))
+print("ready", flush=True)
+sys.stdin.read()
+`;
+
+test("where no file can be opened any more, what programs hold counts as not known, and never as nothing [X4]", async () => {
+  const source = `import { openSync } from "node:fs";
+import { sharedFiles, unnamedBytes } from ${JSON.stringify(new URL("held-files.ts", import.meta.url).href)};
+try { for (;;) openSync("/dev/null"); } catch {}
+const unnamed = await unnamedBytes([process.pid], 1).catch(({ code }) => code);
+console.log(String(await sharedFiles([process.pid])), unnamed);`;
+  const node = `ulimit -n 64; exec "$0" --input-type=module --eval "$1"`;
+  const { stdout } = await run("/bin/sh", ["-c", node, process.execPath, source]);
+  assert.equal(stdout, "undefined EMFILE\n");
+});
+
+test("of the files in a program's memory those are known that what it writes there changes [X4][S4]", async (t) => {
+  const folder = folderWith(t, { shared: "x", private: "x" });
+  const child = spawn("/usr/bin/python3", ["-I", "-S", "-c", program, folder], { stdio: ["pipe", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  const found = await sharedFiles([child.pid ?? 0, 2 ** 22 + 1]);
+  const isFound = (name: string) => found?.has(statSync(join(folder, name)).ino);
+  assert.deepEqual([isFound("shared"), isFound("private")], [true, false]);
+  // Too much to look through is not looked at any further.
+  assert.equal(await sharedFiles(Array(1000).fill(process.pid)), undefined);
+  const ended = once(child, "exit");
+  child.stdin.end();
+  await ended;
+  assert.deepEqual(await sharedFiles([child.pid ?? 0]), new Set());
 });

@@ -156,10 +156,3 @@ test("a connection that changes its protocol is handed on with what came along, 
   const lost = await changeProtocol(gone.ask(upgrading), waiting);
   assert.deepEqual(lost.ok || lost.failure, { why: "broken_off", status: 0, said: "ECONNRESET" });
 });
-
-test("an answer without an end is not read beyond its limit [X3][X4]", async (t) => {
-  const { ask, sockets } = await serve(t, { answer: (_, response) => void response.write("x".repeat(101)) });
-  const answered = await exchange(ask(), "", waitingFor());
-  assert.deepEqual(answered.ok && answered.value.text, { ok: false, failure: "the answer is too long" });
-  await until("it is hung up on", () => sockets.size === 0);
-});

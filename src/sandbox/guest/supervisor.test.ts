@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
@@ -14,100 +14,11 @@ import {
   outcomeOf,
   python,
 } from "../../../test/world/bare-supervisor.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { folderWith } from "../../../test/world/folder.ts";
+import { systemClock } from "../../base/clock.ts";
 import type { Execution, ExecutionEvent } from "../provider.ts";
-import { writesUntilFull } from "./bare-guest.testing.ts";
 import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
 import { supervisorProgram } from "./supervisor-program.ts";
-
-test("bash runs a script, with both streams and its exit code [X1]", async (t) => {
-  const { run } = await guestWith(t);
-  assert.deepEqual(await run("echo out; echo err >&2; exit 3"), {
-    stdout: "out\n",
-    stderr: "err\n",
-    results: [],
-    end: "done 3",
-  });
-  assert.deepEqual(await run("kill -TERM $$"), { ...done({}), end: "done SIGTERM" });
-  assert.deepEqual(await run("cat"), done({}));
-  const long = `: '${"x".repeat(200_000)}'\necho still here`;
-  assert.deepEqual(await run(long), done({ stdout: "still here\n" }));
-  assert.deepEqual(await run("echo a\0b"), {
-    ...done({ stderr: "sandbox: cannot run bash: embedded null byte\n" }),
-    end: "done 126",
-  });
-});
-
-test("JavaScript runs where there is a node, gives values back, and says so where there is none [X1]", async (t) => {
-  const language = "javascript";
-  const { run } = await guestWith(t);
-  assert.deepEqual(await run("console.log([1, 2].map((n) => n + 1).join())", { language }), done({ stdout: "2,3\n" }));
-  assert.deepEqual(
-    await run('import os from "node:os"; console.log(typeof os)', { language }),
-    done({ stdout: "object\n" }),
-  );
-  const falsy = await run("const handler = async (event) => event.a;", { language, event: '{"a":0}' });
-  assert.deepEqual(falsy, done({ results: ["json 0"] }));
-  const none = await run("function handler() { return 5; }", { language, event: "{}" });
-  assert.deepEqual(none, done({ results: ["json 5"] }));
-  for (const code of ["1", "const handler = 1", "import os from 'node:os'; os.handler"])
-    assert.deepEqual(await run(code, { language, event: "{}" }), done({}));
-  const most = await run("const handler = () => 'x'.repeat(2 ** 20 - 2)", { language, event: "{}" });
-  assert.deepEqual([most.stderr, most.results[0]?.length], ["", "json ".length + 2 ** 20]);
-  const more = await run("const handler = () => 'x'.repeat(2 ** 20 - 1)", { language, event: "{}" });
-  assert.deepEqual(more, done({ stderr: "sandbox: the value is longer than 1048576 bytes\n" }));
-  const uncalled = await run("function handler() { return 5; }", { language });
-  assert.deepEqual(uncalled, done({}));
-  const broken = await run("const x = {", { language, event: "{}" });
-  assert.match(broken.stderr, /^\[eval\]:1\nconst x = \{\n/);
-  const missing = await run("1", { language, event: '{"a":0}' });
-  assert.deepEqual([missing.results, missing.end], [[], "done 1"]);
-  assert.match(missing.stderr, /TypeError: handler\(event\) is not defined/);
-  const { run: runWithoutNode } = await guestWith(t, { javascript: undefined });
-  assert.deepEqual(await runWithoutNode("1", { language }), {
-    ...done({ stderr: "sandbox: JavaScript cannot be run here: there is no node in this sandbox\n" }),
-    end: "done 126",
-  });
-});
-
-test("an execution ends with its process, also when a child in the background holds its output [X1]", async (t) => {
-  const { guest, run } = await guestWith(t);
-  assert.deepEqual(await run("sleep 1000 & echo done"), done({ stdout: "done\n" }));
-  const cell = "import subprocess; child = subprocess.Popen(['sleep', '1000']); print('done')";
-  assert.deepEqual(await run(cell, { language: "python" }), done({ stdout: "done\n" }));
-  assert.equal(await guest.endTurn(), 2);
-});
-
-test("what a process said to the end is there, however much it was [X1]", async (t) => {
-  const { run } = await guestWith(t);
-  assert.deepEqual(await run("head -c 1000000 /dev/zero | tr '\\0' x"), done({ stdout: "x".repeat(1_000_000) }));
-  const cell = await run("print('y' * 1_000_000)", { language: "python" });
-  assert.deepEqual(cell, done({ stdout: `${"y".repeat(1_000_000)}\n` }));
-});
-
-test("endless output is cut at its limit and counted, and is ended like all else [X1][X4]", async (t) => {
-  const outputBytesMax = 100_000;
-  const { supervisor, events } = await guestWith(t, { limits: { outputBytesMax, fileBytesMax: 1_000_000 } });
-  const gate = join(supervisor.workspace, "gate");
-  execFileSync("mkfifo", [gate]);
-  for (const [language, code] of [
-    ["bash", "head -c 300000 /dev/zero | tr '\\0' y; echo > gate; yes | tr -d '\\n'"],
-    ["python", "print('y' * 300_000, end='')\nopen('gate', 'w').close()\nwhile True: print('y', end='')"],
-  ] as const) {
-    const stop = new AbortController();
-    const running = events(code, { language, signal: stop.signal });
-    await readFile(gate);
-    stop.abort();
-    const all = await running;
-    const output = all.flatMap((event) => (event.kind === "output" && event.stream === "stdout" ? [event.bytes] : []));
-    const cut = all.flatMap((event) => (event.kind === "cut" ? [[event.stream, event.bytes >= 200_000]] : []));
-    const end = all.flatMap((event) => (event.kind === "exited" ? [event.how] : []));
-    assert.deepEqual(
-      [Buffer.concat(output).toString(), cut, end],
-      ["y".repeat(outputBytesMax), [["stdout", true]], ["cancelled"]],
-    );
-  }
-});
 
 test("of output beyond its limit the end arrives, too [X1][X4]", async (t) => {
   const { events } = await guestWith(t, { limits: { outputBytesMax: 100_000, fileBytesMax: 1_000_000 } });
@@ -175,62 +86,6 @@ test("an interrupt is like Ctrl+C: Python says where it was and keeps its names,
   guest.interrupt("never was");
 });
 
-test("an execution is cancelled by its signal, before it starts and while it runs [X1]", async (t) => {
-  const { run } = await guestWith(t);
-  assert.deepEqual(await run("sleep 1000", { signal: AbortSignal.abort() }), {
-    ...done({}),
-    end: "cancelled undefined",
-  });
-  const stop = new AbortController();
-  const running = run("sleep 1000", { signal: stop.signal });
-  stop.abort();
-  assert.deepEqual(await running, { ...done({}), end: "cancelled SIGINT" });
-});
-
-test("what does not listen to an interrupt is killed, with all it started [X1]", async (t) => {
-  const hurried: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 10, action) };
-  const { supervisor, run } = await guestWith(t, { clock: hurried });
-  const gate = join(supervisor.workspace, "gate");
-  execFileSync("mkfifo", [gate]);
-  for (const [language, code] of [
-    ["bash", "trap '' INT; (trap '' INT; sleep 1000) & echo $! > gate; sleep 1000"],
-    [
-      "python",
-      "import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nopen('gate', 'w').write(str(os.getpid()))\nwhile True: pass",
-    ],
-  ] as const) {
-    const stop = new AbortController();
-    const running = run(code, { language, signal: stop.signal, timeoutMs: 300_000 });
-    const started = Number(await readFile(gate, "utf8"));
-    stop.abort();
-    assert.deepEqual(await running, { ...done({}), end: "cancelled SIGKILL" });
-    // Asked for until it is so: the kernel may take a moment for it.
-    while (existsSync(`/proc/${started}`)) await systemClock.wait(5);
-  }
-});
-
-test("a kill and a reset end at once what runs [X1]", async (t) => {
-  const { guest, run } = await guestWith(t);
-  const script = run("sleep 1000", { id: "script" });
-  guest.kill("script");
-  assert.deepEqual(await script, { ...done({}), end: "killed SIGKILL" });
-  const cell = run("import time; time.sleep(1000)", { language: "python" });
-  const [ended] = await Promise.all([cell, guest.reset("a")]);
-  assert.deepEqual(ended, { ...done({}), end: "killed SIGKILL" });
-  const left = guest.run({ id: "left", language: "bash", code: "sleep 1000", agent: "a", timeoutMs: 60_000 });
-  for await (const event of left) if (event.kind === "started") break;
-  // Who stops reading ends it; the processes may take a moment to be gone.
-  while ((await guest.endTurn()) > 0);
-});
-
-test("the end of a turn ends every process but the agents' Pythons, also those that hid [X1]", async (t) => {
-  const { guest, run } = await guestWith(t);
-  await run("x = 1", { language: "python" });
-  await run("setsid -f sleep 1000; (setsid sleep 1000 & disown) ; nohup sleep 1000 >/dev/null 2>&1 &");
-  assert.equal(await guest.endTurn(), 3);
-  assert.deepEqual(await run("x", { language: "python" }), done({ results: ["text 1"] }));
-});
-
 test("what somebody else runs goes on when a turn ends, with all it started; where all must end it does not [X1]", async (t) => {
   const { guest, run, supervisor } = await guestWith(t);
   await run("sleep 1000 >/dev/null 2>&1 &");
@@ -271,29 +126,6 @@ test("a program has nothing of the supervisor's: descriptors, session, signals, 
   );
 });
 
-test("bytes that are no text pass as they are [X1]", async (t) => {
-  const { events } = await guestWith(t);
-  const all = await events("printf '\\xff\\xfe\\x00\\x80'");
-  const bytes = all.flatMap((event) => (event.kind === "output" ? [...event.bytes] : []));
-  assert.deepEqual(bytes, [0xff, 0xfe, 0x00, 0x80]);
-});
-
-test("an execution tells what it used [X1]", async (t) => {
-  const { events } = await guestWith(t);
-  const code = "b = bytearray(60_000_000)\nfor i in range(3_000_000): pass\ndel b";
-  for (const [language, text] of [
-    ["python", code],
-    ["bash", `${python} -c '${code}'`],
-    ["python", `import subprocess\n_ = subprocess.run(['${python}', '-c', '''${code}'''])`],
-  ] as const) {
-    const end = (await events(text, { language })).at(-1);
-    assert(end?.kind === "exited" && end.code === 0);
-    assert(end.metrics.cpuMs >= 10 && end.metrics.durationMs >= 10 && end.metrics.memoryPeakBytes > 60_000_000);
-  }
-  const small = (await events("1", { language: "python" })).at(-1);
-  assert(small?.kind === "exited" && small.metrics.memoryPeakBytes < 60_000_000);
-});
-
 test("more executions than a guest takes are refused with a reason, and it goes on [X1][X4]", async (t) => {
   const { guest, run } = await guestWith(t);
   const many = Array.from({ length: 33 }, () => run("exec sleep 1000"));
@@ -304,46 +136,6 @@ test("more executions than a guest takes are refused with a reason, and it goes 
   });
   assert.equal(await guest.endTurn({ all: true }), 32);
   assert.equal((await Promise.all(many)).filter(({ end }) => end === "done SIGKILL").length, 32);
-});
-
-test("a program that is fed gets its input to the end, however much it is and however late it reads [X1]", async (t) => {
-  const { run } = await guestWith(t);
-  const stdin = Buffer.from("0123456789".repeat(100_000));
-  assert.deepEqual(await run("wc -c", { stdin }), done({ stdout: "1000000\n" }));
-  assert.deepEqual(await run("cat", { stdin: Buffer.alloc(0) }), done({}));
-  const cell = "first = input()\nimport sys\n(first, sys.stdin.read())";
-  assert.deepEqual(
-    await run(cell, { language: "python", stdin: Buffer.from("one\n二\n") }),
-    done({ results: ["text ('one', '二\\n')"] }),
-  );
-  const script = "process.stdin.on('data', (bytes) => console.log(String(bytes)))";
-  assert.deepEqual(await run(script, { language: "javascript", stdin: Buffer.from("fed") }), done({ stdout: "fed\n" }));
-});
-
-test("a file that grows beyond its limit ends the program that writes it, with a remark, and not the agent's Python [X4]", async (t) => {
-  const limits = { outputBytesMax: 1_000_000, fileBytesMax: 1_000_000 };
-  const { run } = await guestWith(t, { limits });
-  const remark = "sandbox: a file can have no more than 1000000 bytes\n";
-  const script = await run("exec head -c 2000000 /dev/zero > big");
-  assert.deepEqual([script.end, script.stderr.endsWith(remark)], ["done SIGXFSZ", true]);
-  const shell = await run("(head -c 2000000 /dev/zero > big); exit $?");
-  assert.deepEqual([shell.end, shell.stderr.endsWith(remark)], ["done 153", true]);
-  await run("x = 1", { language: "python" });
-  const cell = await run("open('big', 'wb').write(bytes(2_000_000))", { language: "python" });
-  assert.deepEqual([cell.end, cell.stderr.endsWith(`OSError: [Errno 27] File too large\n${remark}`)], ["done 1", true]);
-  assert.deepEqual(await run("x", { language: "python" }), done({ results: ["text 1"] }));
-});
-
-test("a guest that is closed is gone with all it runs, and tells those who wait [X1]", async (t) => {
-  const { supervisor, guest, run } = await guestWith(t);
-  const running = run("sleep 1000 & sleep 1000");
-  await guest.close("idle");
-  assert.deepEqual(
-    [await guest.ended, await running, await supervisor.gone, supervisor.said()],
-    [{ why: "idle" }, { ...done({}), end: "lost undefined" }, 0, ""],
-  );
-  assert.deepEqual(await run("echo too late"), { ...done({}), end: "lost undefined" });
-  await Promise.all([guest.reset("a"), guest.endTurn(), guest.ping(), guest.close("again")]);
 });
 
 /** A program of its own, which is put in place of it. */
@@ -383,3 +175,267 @@ async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}):
     events: (code, wanted = {}) => allOf(start(code, wanted)),
   };
 }
+
+/** Python that writes until nobody has taken anything for a while, then says into a file how much it was. */
+export const writesUntilFull = (told: string) => `import os, select
+os.set_blocking(1, False)
+count = 0
+while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)
+open('${told}', 'w').write(str(count))`;
+
+/** A guest of a supervisor that is a plain process, and a way to run Bash in it, or what a test says otherwise. */
+export async function bareGuest(supervisor: BareSupervisor, settings: Partial<GuestSettings> = {}) {
+  const { socket, workspace, said } = supervisor;
+  const connected = await connectGuest(socket, { ...guestSettings(workspace), ...settings });
+  assert(connected.ok, said());
+  const guest = connected.value;
+  let count = 0;
+  const run = (code: string, wanted: Partial<Execution> = {}): Promise<Outcome> => {
+    count += 1;
+    return outcomeOf(guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted }));
+  };
+  return { guest, run, workspace, socket };
+}
+
+test("the end of all is told although a busy Python has not asked how its programs ended [X1]", async (t) => {
+  const { guest, run, workspace } = await guestWithSettings(t);
+  const busy = `
+import os, subprocess
+child = subprocess.Popen(["sleep", "1000"])
+open("begun", "w").close()
+while not os.path.exists("go"): pass
+child.wait()`;
+  const cell = run(busy, { language: "python", timeoutMs: 300_000 });
+  while (!readdirSync(workspace).includes("begun")) await guest.ping();
+  const [killed] = await Promise.all([guest.endTurn({ all: true }), guest.endTurn({ all: true })]);
+  assert.deepEqual([killed, await guest.endTurn({ all: true })], [1, 0]);
+  await run("touch go");
+  assert.deepEqual(await cell, done({ results: ["text -9"] }));
+});
+
+test("of programs that were left running the last thirty-two can go on to speak [X1][X4]", async (t) => {
+  const { run, workspace } = await guestWithSettings(t);
+  const talk = (number: number) =>
+    `(trap "" PIPE; while echo; do sleep 0.02; done 2> /dev/null; : > ended-${number}) &`;
+  const ended = () => readdirSync(workspace).filter((name) => name.startsWith("ended-"));
+  await run(talk(0));
+  await Promise.all(Array.from({ length: 31 }, (_, index) => run(talk(index + 1))));
+  await run("sleep 0.1");
+  assert.deepEqual(ended(), []);
+  await run(talk(32));
+  while (ended().length === 0) await run("true");
+  await run("sleep 0.1");
+  assert.deepEqual(ended(), ["ended-0"]);
+});
+
+test("where each process has limits of its own, programs find them, and a shell what node needs besides [X4]", async (t) => {
+  const memoryBytes = 1024 * 1024 * 1024;
+  const { run } = await guestWithSettings(t, { processLimits: { memoryBytes, processesMax: 4000 } });
+  assert.deepEqual(
+    await run("ulimit -d; ulimit -u"),
+    done({ stdout: `${(memoryBytes + 640 * 1024 * 1024) / 1024}\n4000\n` }),
+  );
+  const cell =
+    "import resource\n[resource.getrlimit(what) for what in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE)]";
+  const both = (value: number) => `(${value}, ${value})`;
+  assert.deepEqual(
+    await run(cell, { language: "python" }),
+    done({ results: [`text [${both(memoryBytes)}, ${both(4000)}, ${both(64 * 1024 * 1024)}]`] }),
+  );
+});
+
+test("a program meets a closed pipe as in any shell: it ends, and says nothing [X1]", async (t) => {
+  const { run } = await guestWithSettings(t);
+  assert.deepEqual(await run('yes | head -n 1; echo "${PIPESTATUS[*]}"'), done({ stdout: "y\n141 0\n" }));
+});
+
+test("what a program put out of its own sight is killed with it, also without its parent [X1]", async (t) => {
+  const { guest, run, workspace } = await guestWithSettings(t);
+  const orphan = "(sleep 1000 > /dev/null 2>&1 & echo $! > left.new); mv left.new left; exec sleep 1000";
+  const running = run(orphan, { id: "e", timeoutMs: 300_000 });
+  while (!readdirSync(workspace).includes("left")) await guest.ping();
+  const left = readFileSync(join(workspace, "left"), "utf8").trim();
+  guest.kill("e");
+  assert.equal((await running).end, "killed SIGKILL");
+  // Asked for until it is so: the kernel may take a moment for it.
+  while (existsSync(`/proc/${left}`)) await systemClock.wait(5);
+  assert.equal(guest.isOpen(), true);
+});
+
+const guestWithSettings = (t: TestContext, settings?: Partial<GuestSettings>) => bareGuest(bareSupervisor(t), settings);
+
+// A guest whose number of processes is reached as long as the one lives that the file `left` names. With a file
+// `holding` that one stays to be seen when it has ended, as one does whose parent has not asked yet.
+const full = `
+import errno, os, runpy, sys
+fork, exists = os.fork, os.path.exists
+def left():
+    try:
+        return open("left").read().strip()
+    except OSError:
+        return ""
+def fork_where_there_is_room():
+    if left() and exists(f"/proc/{left()}"):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+    return fork()
+os.fork = fork_where_there_is_room
+os.path.exists = lambda path: path == f"/proc/{left()}" and exists("holding") or exists(path)
+sys.argv = sys.argv[3:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+`;
+
+const leave = "sleep 1000 > /dev/null 2>&1 & echo $! > left.new; mv left.new left";
+
+const remark = "sandbox: programs left running by earlier calls were ended\n";
+
+const noRoom = "sandbox: cannot start a process: Resource temporarily unavailable\n";
+
+test("room is made for an agent's Python as for any program [X1][X4]", async (t) => {
+  const { run } = await fullGuest(t);
+  await run(leave);
+  const cell = await run("1 + 1", { language: "python" });
+  assert.deepEqual(cell, done({ results: ["text 2"], stderr: remark }));
+});
+
+test("no room is made while another call runs, and none where nothing can be ended [X1][X4]", async (t) => {
+  const { run, kill, workspace } = await fullGuest(t);
+  const running = run(": > begun; exec sleep 1000", { id: "running", timeoutMs: 300_000 });
+  while (!existsSync(join(workspace, "begun"))) await run("true");
+  await run(leave);
+  const left = readFileSync(join(workspace, "left"), "utf8").trim();
+  assert.deepEqual(await run("echo never"), { ...done({ stderr: noRoom }), end: "done 126" });
+  assert.equal(existsSync(`/proc/${left}`), true);
+  kill("running");
+  await running;
+  writeFileSync(join(workspace, "left"), "self");
+  assert.deepEqual(await run("echo never"), { ...done({ stderr: noRoom + remark }), end: "done 126" });
+});
+
+async function fullGuest(t: TestContext) {
+  const program = join(folderWith(t, { python: `#!/bin/sh\nexec ${python} -I -S -c '${full}' "$@"\n` }), "python");
+  chmodSync(program, 0o755);
+  const { guest, run, workspace } = await bareGuest(bareSupervisor(t, { python: program }));
+  return { run, workspace, kill: guest.kill, interrupt: guest.interrupt };
+}
+
+// What executions leave open in those who run them: one file each would end a sandbox after some thousand calls.
+async function guestOf(t: TestContext) {
+  const supervisor = bareSupervisor(t);
+  const connected = await connectGuest(supervisor.socket, guestSettings(supervisor.workspace));
+  assert(connected.ok, supervisor.said());
+  const guest = connected.value;
+  let count = 0;
+  const run = (code: string, wanted: Partial<Execution> = {}) => {
+    count += 1;
+    return outcomeOf(
+      guest.run({ id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 30_000, ...wanted }),
+    );
+  };
+  return { supervisor, guest, run };
+}
+
+const long = Buffer.alloc(100_000, "x");
+
+const isRoot = process.geteuid?.() === 0;
+
+test("a supervisor has no more files open after many executions than after the first of each kind [X1][X4]", {
+  skip: !isRoot,
+}, async (t) => {
+  const { supervisor, guest, run } = await guestOf(t);
+  const ends: string[][] = [];
+  const counts: number[] = [];
+  for (let round = 1; round <= 4; round += 1) {
+    const outcomes = [
+      await run("cat > /dev/null; sleep 1000 & disown", { language: "bash", stdin: long }),
+      await run("handler = (event) => event.a", {
+        language: "javascript",
+        event: JSON.stringify({ a: 1, b: `${long}` }),
+      }),
+      await run("true", { language: "bash", folder: "nowhere" }),
+      await run(`1 # ${long}`, { stdin: long, event: JSON.stringify({ conversation_id: `${long}` }) }),
+      await run("import os; os._exit(3)"),
+      await run("2"),
+    ];
+    ends.push(outcomes.map(({ end }) => end));
+    await guest.endTurn();
+    await guest.reset("a");
+    await guest.ping();
+    counts.push(readdirSync(`/proc/${supervisor.pid}/fd`).length);
+  }
+  assert.deepEqual(ends, Array(4).fill(["done 0", "done 0", "done 126", "done 0", "lost 3", "done 0"]));
+  assert.deepEqual(counts, Array(4).fill(counts[0]));
+});
+
+test("an agent's Python has no more files open after many cells than after the first, and none of theirs [X1][X4]", async (t) => {
+  const { run } = await guestOf(t);
+  const code = `import os, sys\n[len(os.listdir("/proc/self/fd")), len(sys.stdin.read())] # ${long}`;
+  const results: string[] = [];
+  for (let cell = 1; cell <= 4; cell += 1) {
+    const { results: told } = await run(code, { stdin: long, event: JSON.stringify({ conversation_id: `${long}` }) });
+    results.push(...told);
+  }
+  assert.match(results[0] ?? "", /^text \[\d+, 100000\]$/);
+  assert.deepEqual(results, Array(4).fill(results[0]));
+});
+
+test("a program that says far more than fits on its way at once is heard to the end [X1]", async (t) => {
+  const supervisor = bareSupervisor(t);
+  const limits = { outputBytesMax: 64 * 1024 * 1024, fileBytesMax: 1024 };
+  const connected = await connectGuest(supervisor.socket, { ...guestSettings(supervisor.workspace), limits });
+  assert(connected.ok, supervisor.said());
+  const code = "head -c 20000000 /dev/zero";
+  let bytes = 0;
+  let end = "";
+  for await (const event of connected.value.run({ id: "e", language: "bash", code, agent: "a", timeoutMs: 30_000 })) {
+    if (event.kind === "output") bytes += event.bytes.length;
+    if (event.kind === "exited") end = event.how;
+  }
+  assert.deepEqual([bytes, end], [20_000_000, "done"]);
+});
+
+test("code does not stand on a command line of the host, where everybody can read it, and runs as if it did [X3][X1]", async (t) => {
+  const { workspace, run } = await guestInside(t);
+  const gate = join(workspace, "gate");
+  execFileSync("mkfifo", [gate]);
+  const secret = `secret${"x".repeat(9)}`;
+  for (const [language, code] of [
+    ["bash", `: ${secret}; echo $$ > gate; cat gate`],
+    [
+      "javascript",
+      `fs.writeFileSync("gate", String(process.pid)); console.log(fs.readFileSync("gate", "utf8"), "${secret}".length)`,
+    ],
+    [
+      "javascript",
+      `import fs from "node:fs"; fs.writeFileSync("gate", String(process.pid)); fs.readFileSync("gate"); "${secret}"`,
+    ],
+  ] as const) {
+    const running = run(code, { language });
+    const lines = cmdlineOf(Number(await readFile(gate, "utf8")));
+    await writeFile(gate, "go on");
+    assert.equal((await running).end, "done 0");
+    assert.deepEqual([lines.length > 1, lines.includes(secret)], [true, false], language);
+  }
+  const own = `echo "$0 $# $LINENO \${agentyard_code-none} \${REPLY-none}"\nls /proc/self/fd | wc -l\nnope`;
+  const { stdout, stderr } = await run(own);
+  assert.deepEqual([stdout, stderr], ["bash 0 1 none none\n4\n", "bash: line 3: nope: command not found\n"]);
+  await writeFile(join(workspace, "x.mjs"), "export const x = 5;");
+  const language = "javascript";
+  for (const js of ['import { x } from "./x.mjs"; console.log(x)', 'console.log((await import("./x.mjs")).x)'])
+    assert.deepEqual(await run(js, { language }), done({ stdout: "5\n" }));
+  assert.deepEqual(
+    await run('import("./x.mjs").then(({ x }) => console.log(x, require("./x.mjs").x, typeof code))', { language }),
+    done({ stdout: "5 5 undefined\n" }),
+  );
+  assert.match(
+    (await run("\nthrow new Error('boom')", { language })).stderr,
+    /^\[eval\]:2\nthrow[\s\S]+\n\nError: boom\n/,
+  );
+  const long = `/*${"x".repeat(200_000)}*/ console.log("long")`;
+  assert.deepEqual(await run(long, { language }), done({ stdout: "long\n" }));
+});
+
+function cmdlineOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+}
+
+const guestInside = (t: TestContext) => bareGuest(bareSupervisor(t));

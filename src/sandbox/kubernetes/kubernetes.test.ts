@@ -285,11 +285,11 @@ test("a pod asks for all walls that a cluster has: no rights, no names, no netwo
   );
 });
 
-const limitsPool = {
+const poolLimits = {
   ...{ memoryBytes: 1024, processesMax: 64, cpus: 1, fileBytesMax: 1024, tmpBytesMax: 1024, outputBytesMax: 1024 },
 };
 
-const plain: GuestWanted = { id: "g", workspace: undefined, limits: limitsPool, uid: undefined, env: {} };
+const plain: GuestWanted = { id: "g", workspace: undefined, limits: poolLimits, uid: undefined, env: {} };
 
 const program = { command: ["/bin/sh"], files: { "guest/a.py": "x" }, greet: async () => undefined };
 

@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { duplexPair } from "node:stream";
+import type { TestContext } from "node:test";
 import { test } from "node:test";
-import { manualClock } from "../../../test/world/manual-clock.ts";
-import { localOwner } from "../../protocol/ids.ts";
-import { kinds, openGuest, openWay, type WayWanted, whenSo } from "./way-out.testing.ts";
+import { endlessClock, manualClock, notingClock } from "../../../test/world/manual-clock.ts";
+import { quietLogger } from "../../../test/world/workspace.ts";
+import type { Clock } from "../../base/clock.ts";
+import { localOwner, OwnerId } from "../../protocol/ids.ts";
+import { type MoreHosts, type NetworkOptions, openNetwork } from "./network.ts";
 
 // The way out of guests, with guests whose part the test plays and a host on this machine.
 
 const closed = (stream: Duplex) => new Promise<void>((resolve) => void stream.once("close", resolve));
-
-test("what a program sends along with its request reaches the host, and so does what it sends later [X5]", async (t) => {
-  const way = await openWay(t);
-  const program = openGuest(way);
-  program.ask(`POST http://${way.place}/ HTTP/1.1\r\nContent-Length: 8\r\nX-Name: Zo\xeb\r\n\r\nfirst`);
-  await whenSo("the first bytes are there", () => way.heard().endsWith("first"));
-  program.say(Buffer.from("too"));
-  await whenSo("the rest is there", () => way.heard().endsWith("firsttoo"));
-  const head = ["POST / HTTP/1.1", `Host: ${way.place}`, "Content-Length: 8", "X-Name: Zo\xeb", "Connection: close"];
-  assert.equal(way.heard(), `${head.join("\r\n")}\r\n\r\nfirsttoo`);
-});
 
 test("what a program sends out counts as what it fetches: beyond the limit of its user the connection is cut [X5][X4]", async (t) => {
   const way = await openWay(t, { limits: { ownerBytesMax: 10_000 } });
@@ -45,36 +40,6 @@ test("what a program sends out counts as what it fetches: beyond the limit of it
   const third = openGuest(way);
   third.ask(`CONNECT ${way.place} HTTP/1.1\r\n\r\n`);
   await whenSo("it is let through", () => third.heard().startsWith("HTTP/1.1 200 "));
-});
-
-test("a connection that carries more than it may is cut, and the next one begins anew [X5][X4]", async (t) => {
-  const way = await openWay(t, { limits: { connectionBytesMax: 1000 } });
-  const program = openGuest(way);
-  program.ask(`CONNECT ${way.place} HTTP/1.1\r\n\r\n`);
-  await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
-  program.say(Buffer.alloc(1000));
-  await whenSo("all of it is there", () => way.heard().length === 1000);
-  assert.deepEqual(way.logged, []);
-  program.say(Buffer.alloc(1));
-  await whenSo("it is cut", () => program.kinds().includes(kinds.reset));
-  assert.match(way.logged.join(), /^a connection of a program was cut .*"why":"bytes"/);
-  program.ask(`CONNECT ${way.place} HTTP/1.1\r\n\r\n`);
-  await whenSo("the next one is open", () => program.heard().split("HTTP/1.1 200 ").length === 3);
-});
-
-test("what a user's programs carry together may be more than one connection may, up to the limit of the user [X5][X4]", async (t) => {
-  const way = await openWay(t, { limits: { connectionBytesMax: 1000, ownerBytesMax: 2500 } });
-  const send = async (bytes: number, whenSent: () => boolean) => {
-    const program = openGuest(way);
-    program.ask(`CONNECT ${way.place} HTTP/1.1\r\n\r\n`);
-    await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
-    program.say(Buffer.alloc(bytes));
-    await whenSo(`${bytes} bytes are sent`, () => whenSent() || program.kinds().includes(kinds.reset));
-    return program.kinds().includes(kinds.reset) ? "cut" : "carried";
-  };
-  assert.equal(await send(1000, () => way.heard().length === 1000), "carried");
-  assert.equal(await send(1000, () => way.heard().length === 2000), "carried");
-  assert.equal(await send(501, () => false), "cut");
 });
 
 test("what the settings say counts from the next connection on [X5]", async (t) => {
@@ -152,4 +117,224 @@ test("a program that goes on talking after a refusal is hung up on in time, and 
   clock.move(10_000);
   await whenSo("it is hung up on", () => program.kinds().includes(kinds.reset));
   assert.equal(clock.timers(), 0);
+});
+
+// The way out of guests, with guests whose part the test plays and a host on this machine.
+export const kinds = { open: 0, data: 1, end: 2, reset: 3, credit: 4 };
+
+function frame(kind: number, number = 0, payload: Buffer = Buffer.alloc(0), id = 1): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUInt8(kind, 0);
+  head.writeUInt32BE(id, 1);
+  head.writeUInt32BE(number, 5);
+  return Buffer.concat([head, payload]);
+}
+
+const data = (bytes: Buffer, id = 1) => frame(kinds.data, bytes.length, bytes, id);
+
+export type WayWanted = Pick<NetworkOptions, "limits" | "lookup"> & {
+  readonly clock?: Clock;
+  readonly answer?: (socket: Socket) => void;
+  /** The host may speak on when it was told the end. */
+  readonly isHalfOpen?: boolean;
+};
+
+/** A host that hears all and says what it is told to. */
+export async function openWay(
+  t: TestContext,
+  { limits, answer, lookup, isHalfOpen = false, clock = endlessClock }: WayWanted = {},
+) {
+  const heard: Buffer[] = [];
+  const sockets: Socket[] = [];
+  const server = createServer({ allowHalfOpen: isHalfOpen }, (socket) => {
+    sockets.push(socket.on("error", () => {}));
+    socket.on("data", (bytes: Buffer) => heard.push(bytes));
+    answer?.(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  const place = `mirror.test:${typeof address === "object" && address !== null ? address.port : 0}`;
+  const rules = { hosts: [place, "unknown.test:443"], privateHosts: [place] };
+  const logged: string[] = [];
+  const network = openNetwork({
+    ...{ rules, clock, limits, logger: quietLogger(logged) },
+    lookup: lookup ?? (async (host) => (host === "mirror.test" ? ["127.0.0.1"] : [])),
+  });
+  const isHungUpOn = () => sockets.every(({ destroyed }) => destroyed);
+  const connections = () => sockets.length;
+  return {
+    place,
+    network,
+    logged,
+    rules,
+    connections,
+    isHungUpOn,
+    heard: () => Buffer.concat(heard).toString("latin1"),
+  };
+}
+
+/** A guest with one connection; what it was sent, without the frames around it. */
+export function openGuest(
+  { network }: Awaited<ReturnType<typeof openWay>>,
+  { owner = localOwner, more }: { readonly owner?: OwnerId; readonly more?: MoreHosts } = {},
+) {
+  const [guest, link] = duplexPair();
+  const way = network.wayOut(owner, more) ?? assert.fail("somebody is allowed");
+  way(link);
+  const pieces: Buffer[] = [];
+  guest.on("data", (bytes: Buffer) => pieces.push(bytes));
+  const frames = () => framesOf(Buffer.concat(pieces));
+  return {
+    ...{ guest, link },
+    ask: (text: string, id = 1) =>
+      void guest.write(Buffer.concat([frame(kinds.open, 0, undefined, id), data(Buffer.from(text, "latin1"), id)])),
+    say: (bytes: Buffer) => void guest.write(data(bytes)),
+    end: () => void guest.write(frame(kinds.end)),
+    heard: () =>
+      frames()
+        .map(({ payload }) => payload.toString("latin1"))
+        .join(""),
+    kinds: () => frames().map(({ kind }) => kind),
+  };
+}
+
+function framesOf(bytes: Buffer): { readonly kind: number; readonly payload: Buffer }[] {
+  const frames = [];
+  for (let at = 0; at < bytes.length; ) {
+    const kind = bytes.readUInt8(at);
+    const length = kind === kinds.data ? bytes.readUInt32BE(at + 5) : 0;
+    frames.push({ kind, payload: bytes.subarray(at + 9, at + 9 + length) });
+    at += 9 + length;
+  }
+  return frames;
+}
+
+export async function whenSo(what: string, isSo: () => boolean): Promise<void> {
+  for (let look = 0; !isSo(); look += 1) {
+    assert.ok(look < 1_000_000, what);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+// What becomes of a connection of a program: for whom it is open, for how long, and what is left of it.
+const tunnel = (place: string) => `CONNECT ${place} HTTP/1.1\r\n\r\n`;
+
+const limits = { idleMsMax: 300, connectionMsMax: 1000 };
+
+/** A program whose tunnel is open, and that has spoken after 200 ms: from then on silence counts, and is looked at. */
+async function openTunnel(...[t, wanted]: Parameters<typeof openWay>) {
+  const clock = manualClock();
+  const way = await openWay(t, { clock, limits, ...wanted });
+  const program = openGuest(way);
+  program.ask(tunnel(way.place));
+  await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
+  assert.equal(clock.timers(), 2);
+  const speak = async (ms: number, text: string) => {
+    clock.move(ms);
+    program.say(Buffer.from(text));
+    await whenSo("it is heard", () => way.heard().endsWith(text));
+  };
+  await speak(200, "first");
+  return { clock, way, program, speak };
+}
+
+test("a connection is cut when nothing was said for as long as it may be silent, to the moment [X5][X4]", async (t) => {
+  const { clock, way, program } = await openTunnel(t);
+  clock.move(100);
+  clock.move(199);
+  assert.deepEqual(way.logged, []);
+  clock.move(1);
+  assert.deepEqual(way.logged, [`a connection of a program was cut {"owner":"local","why":"idle"}`]);
+  await whenSo("the program is told", () => program.kinds().includes(kinds.reset));
+  await whenSo("the host is hung up on", () => way.isHungUpOn());
+  assert.equal(clock.timers(), 0);
+});
+
+test("a connection is cut when its time is over, however much is said, and what the host says counts as said [X5][X4]", async (t) => {
+  const { clock, way, program, speak } = await openTunnel(t, {
+    answer: (socket) => socket.on("data", (bytes: Buffer) => bytes.includes("?") && socket.write("!")),
+  });
+  for (const round of [1, 2, 3]) {
+    await speak(200, `${round}?`);
+    await whenSo("it is answered", () => program.heard().split("!").length === round + 1);
+  }
+  clock.move(199);
+  assert.deepEqual(way.logged, []);
+  clock.move(1);
+  assert.deepEqual(way.logged, [`a connection of a program was cut {"owner":"local","why":"time"}`]);
+});
+
+/** A program whose host is being looked up, for as long as the test likes. */
+async function openLooking(...[t]: Parameters<typeof openWay>) {
+  const found = Promise.withResolvers<readonly string[]>();
+  let looks = 0;
+  const lookup = () => {
+    looks += 1;
+    return found.promise;
+  };
+  const way = await openWay(t, { lookup });
+  const program = openGuest(way);
+  program.ask(tunnel(way.place));
+  await whenSo("it is looked up", () => looks === 1);
+  return { way, program, find: () => found.resolve(["127.0.0.1"]) };
+}
+
+test("a program that is gone before its host was found leaves no connection open there [X5][X4]", async (t) => {
+  const { way, program, find } = await openLooking(t);
+  program.link.destroy();
+  find();
+  await whenSo("the host was connected to", () => way.connections() === 1);
+  await whenSo("it is hung up on", () => way.isHungUpOn());
+  assert.deepEqual(way.logged, []);
+});
+
+test("a look-up that breaks down hangs up, and is told to the operator [X5][Q2]", async (t) => {
+  const way = await openWay(t, { lookup: () => Promise.reject(new Error("no room")) });
+  const program = openGuest(way);
+  program.ask(tunnel(way.place));
+  await whenSo("it is hung up on", () => program.kinds().includes(kinds.reset));
+  await whenSo("it is told", () => way.logged.length === 1);
+  assert.match(way.logged.join(), /^a connection of a program broke down /);
+});
+
+test("a host is looked up for as long as it may take to connect [X5][X4]", async (t) => {
+  const { clock, waits } = notingClock();
+  const way = await openWay(t, { clock, lookup: () => new Promise(() => {}), limits: { connectMsMax: 7 } });
+  const program = openGuest(way);
+  program.ask(tunnel(way.place));
+  await whenSo("it is refused", () => program.heard().startsWith("HTTP/1.1 502 "));
+  assert.deepEqual(waits, [7]);
+});
+
+test("a host that is allowed and where nobody answers is told as that [X5]", async (t) => {
+  const way = await openWay(t);
+  way.rules.hosts = way.rules.privateHosts = ["mirror.test:1"];
+  const program = openGuest(way);
+  program.ask(tunnel("mirror.test:1"));
+  await whenSo("it is refused", () => program.kinds().includes(kinds.end));
+  assert.match(program.heard(), /^HTTP\/1\.1 502 Bad Gateway: [^\r]*mirror\.test:1/);
+});
+
+test("hosts that one guest may reach besides are open to it alone, private ones only by the settings, and it hears of refusals [X5]", async (t) => {
+  const way = await openWay(t);
+  way.rules.hosts = [];
+  const told: string[] = [];
+  const more = { hosts: [way.place], onRefusal: (text: string) => void told.push(text) };
+  const [program, other] = [openGuest(way, { more }), openGuest(way, { more })];
+  program.ask(tunnel(way.place));
+  await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
+  assert.deepEqual([way.network.wayOut(OwnerId.parse("ann")), told], [undefined, []]);
+  way.rules.privateHosts = [];
+  other.ask(tunnel(way.place));
+  await whenSo("it is refused", () => other.kinds().includes(kinds.end));
+  const text =
+    "mirror.test has a private address; an operator can add it to sandbox.network_private_hosts in config/agentyard.yaml";
+  const head = `HTTP/1.1 403 Forbidden: ${text}\r\nContent-Type: text/plain; charset=utf-8\r\n`;
+  assert.deepEqual(told, [text]);
+  assert.equal(other.heard(), `${head}Content-Length: ${text.length + 1}\r\nConnection: close\r\n\r\n${text}\n`);
 });

@@ -65,22 +65,6 @@ test("one stream too many is refused, and the others go on [X5][X4]", async () =
   assert.deepEqual([streams.length, heard(), link.destroyed], [1, frame(kinds.reset, 2), false]);
 });
 
-test("the end of the link ends every stream, and a stream that is given up is told to the guest [X5]", async () => {
-  const { guest, link, streams, heard } = openLink();
-  guest.write(Buffer.concat([frame(kinds.open, 1), frame(kinds.open, 2), frame(kinds.open, 3)]));
-  await settled();
-  streams[0]?.destroy();
-  guest.write(frame(kinds.reset, 2));
-  await settled();
-  assert.deepEqual([heard(), streams.map(({ destroyed }) => destroyed)], [frame(kinds.reset, 1), [true, true, false]]);
-  link.destroy();
-  await settled();
-  assert.deepEqual(
-    streams.map(({ destroyed }) => destroyed),
-    [true, true, true],
-  );
-});
-
 const wrong: readonly (readonly [what: string, ...frames: readonly Buffer[]])[] = [
   ["more than the window allows", ...new Array<Buffer>(16).fill(data(1, 32 * 1024))],
   ["a piece of nothing", data(1, 0)],
@@ -104,22 +88,6 @@ for (const [what, ...frames] of wrong) {
   });
 }
 
-test("what was read makes room again: a guest may send as much as it likes, as long as somebody takes it [X5]", async () => {
-  const { guest, link, streams, heard } = openLink();
-  guest.write(frame(kinds.open, 1));
-  await settled();
-  let came = 0;
-  streams[0]?.on("data", (bytes: Buffer) => {
-    came += bytes.length;
-  });
-  for (let piece = 0; piece < 8; piece += 1) {
-    guest.write(data(1, 32 * 1024));
-    await settled();
-  }
-  const credit = frame(kinds.credit, 1, 64 * 1024);
-  assert.deepEqual([came, link.destroyed, heard()], [8 * 32 * 1024, false, Buffer.concat(Array(4).fill(credit))]);
-});
-
 test("a guest that goes without a word, or that only asks and never listens, has no stream any more [X5][X4]", async () => {
   const ended = openLink();
   ended.guest.write(frame(kinds.open, 1));
@@ -139,45 +107,6 @@ test("a guest that goes without a word, or that only asks and never listens, has
   assert.equal(link.destroyed, true);
 });
 
-test("a word for a stream that nobody knows is let pass, and one that nobody ever says is not [X5]", async () => {
-  for (const [kind, isWrong] of [
-    [kinds.credit, false],
-    [kinds.credit + 1, true],
-  ] as const) {
-    const { guest, link } = openLink();
-    guest.write(frame(kind, 9));
-    await settled();
-    assert.equal(link.destroyed, isWrong);
-  }
-});
-
-test("a guest that reads slowly keeps its network, also when every stream has sent all it may [X5][X4]", async () => {
-  const [guest, link] = duplexPair();
-  const streams: Duplex[] = [];
-  acceptStreams(link, { streamsMax: 4, onStream: (stream) => streams.push(stream) });
-  guest.write(Buffer.concat([1, 2, 3, 4].map((id) => frame(kinds.open, id))));
-  await settled();
-  for (const stream of streams) stream.write(Buffer.alloc(500_000));
-  await settled();
-  assert.deepEqual([streams.length, link.destroyed], [4, false]);
-  const heard: Buffer[] = [];
-  guest.on("data", (bytes: Buffer) => heard.push(bytes));
-  for (let round = 0; round < 10; round += 1) await settled();
-  assert.equal(Buffer.concat(heard).length, 4 * (128 * 1024 + 4 * 9));
-});
-
-test("a stream that both sides ended is over without a word, and makes room for another [X5]", async () => {
-  const { guest, link, streams, heard } = openLink({ streamsMax: 1 });
-  guest.write(Buffer.concat([frame(kinds.open, 1), frame(kinds.end, 1)]));
-  await settled();
-  streams[0]?.resume().end();
-  for (let round = 0; round < 5; round += 1) await settled();
-  assert.deepEqual([heard(), streams[0]?.destroyed], [frame(kinds.end, 1), true]);
-  guest.write(Buffer.concat([frame(kinds.open, 1), data(1, 32 * 1024)]));
-  await settled();
-  assert.deepEqual([streams.length, link.destroyed], [2, false]);
-});
-
 test("a window may be filled to its last byte and no further, and room that is given back is room again [X5][X4]", async () => {
   const { guest, link, streams } = openLink();
   guest.write(Buffer.concat([frame(kinds.open, 1), ...Array<Buffer>(4).fill(data(1, 32 * 1024))]));
@@ -190,34 +119,4 @@ test("a window may be filled to its last byte and no further, and room that is g
   guest.write(data(1, 1));
   await settled();
   assert.equal(link.destroyed, true);
-});
-
-test("what nobody reads is not told as taken, beyond what a stream holds for its reader [X5][X4]", async () => {
-  const { guest, streams, heard } = openLink();
-  guest.write(frame(kinds.open, 1));
-  await settled();
-  streams[0]?.on("readable", () => {});
-  for (let piece = 0; piece < 4; piece += 1) {
-    guest.write(data(1, 32 * 1024));
-    await settled();
-  }
-  assert.deepEqual(heard(), frame(kinds.credit, 1, 64 * 1024));
-});
-
-test("a stream that is given up when one side was done is told to the guest, and what breaks it ends nothing else [X5][Q2]", async () => {
-  const { guest, link, streams, heard } = openLink();
-  guest.write(Buffer.concat([frame(kinds.open, 1), frame(kinds.open, 2), frame(kinds.end, 2), frame(kinds.open, 3)]));
-  await settled();
-  streams[0]?.end();
-  await settled();
-  streams[0]?.destroy(new Error("torn off"));
-  streams[1]?.destroy();
-  await settled();
-  assert.deepEqual(
-    [heard(), link.destroyed],
-    [Buffer.concat([frame(kinds.end, 1), frame(kinds.reset, 1), frame(kinds.reset, 2)]), false],
-  );
-  link.destroy(new Error("torn off"));
-  await settled();
-  assert.equal(streams[2]?.destroyed, true);
 });

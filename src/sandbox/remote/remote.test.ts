@@ -232,17 +232,17 @@ test("where no token can be made it is told why, and nothing is left of it [X3]"
 
 const limits = { memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 };
 
-const orderHostFolders: GuestOrder = {
+const folderOrder: GuestOrder = {
   ...{ type: "open", version: 1, id: "g", limits, env: {}, hasNetwork: false, likeness: "inode" },
 };
 
 test("a guest without a workspace has its user and its packages on a host all the same, and one without anything has nothing [X2][X3]", (t) => {
   const root = folderWith(t, { "packages/u/": "" });
-  assert.deepEqual(foldersOf({ ...orderHostFolders, uid: 5000, packages: ["packages", "u"] }, root), {
+  assert.deepEqual(foldersOf({ ...folderOrder, uid: 5000, packages: ["packages", "u"] }, root), {
     ok: true,
     value: { workspace: undefined, uid: 5000, packages: join(root, "packages/u") },
   });
-  assert.deepEqual(foldersOf(orderHostFolders, root), { ok: true, value: { workspace: undefined, uid: undefined } });
+  assert.deepEqual(foldersOf(folderOrder, root), { ok: true, value: { workspace: undefined, uid: undefined } });
 });
 
 test("strangers at the door of a host have ten seconds for their headers, which are short, thirty for all they ask, and only so many connections, with TLS as without [X3][X4]", () => {
@@ -280,13 +280,13 @@ test("who speaks no HTTP at the door of a host is told nothing [X3][Q1]", async 
   assert.equal(told, "");
 });
 
-const [secretSigned, request] = ["of servers and hosts", { method: "POST", path: "/sandbox-host/end", body: "{}" }];
+const [signedSecret, request] = ["of servers and hosts", { method: "POST", path: "/sandbox-host/end", body: "{}" }];
 
 test("a request counts once, for a minute before and after its time, and is remembered for as long as it could be sent again [X3][Q1]", () => {
   const clock = manualClock();
-  const verify = createVerifier(secretSigned, clock);
+  const verify = createVerifier(signedSecret, clock);
   const signedAt = (at: number) =>
-    signRequest(secretSigned, request, { clock: { ...clock, now: () => at }, ids: systemIds }).authorization;
+    signRequest(signedSecret, request, { clock: { ...clock, now: () => at }, ids: systemIds }).authorization;
   const verdict = (authorization: string) => {
     const told = verify(authorization, request);
     return typeof told === "string" ? told : "good";
@@ -303,8 +303,8 @@ test("a request counts once, for a minute before and after its time, and is reme
 
 test("who listens to a server and its host can use nothing of it for another question, another time, another answer or another stream [X3][Q1]", () => {
   const clock = manualClock();
-  const verify = createVerifier(secretSigned, clock);
-  const sign = () => signRequest(secretSigned, request, { clock, ids: systemIds });
+  const verify = createVerifier(signedSecret, clock);
+  const sign = () => signRequest(signedSecret, request, { clock, ids: systemIds });
   const [one, two] = [sign(), sign()];
   const changes: [header: string, asked: Partial<typeof request>][] = [
     [one.authorization, { method: "GET" }],
@@ -328,7 +328,7 @@ test("who listens to a server and its host can use nothing of it for another que
   assert.equal(new Set([one, two].flatMap(({ keys }) => Object.values(keys))).size, 4);
 });
 
-const keysSignedStream: StreamKeys = { server: "of the server", host: "of the host" };
+const streamKeys: StreamKeys = { server: "of the server", host: "of the host" };
 
 /** A server and a host, and between them one who changes what the server sends, chunk by chunk. */
 function apart(change: (chunk: Buffer) => readonly Buffer[] = (chunk) => [chunk]) {
@@ -340,7 +340,7 @@ function apart(change: (chunk: Buffer) => readonly Buffer[] = (chunk) => [chunk]
   hostEnd.on("data", (chunk: Buffer) => serverEnd.write(chunk));
   serverEnd.once("end", () => hostEnd.end());
   hostEnd.once("end", () => serverEnd.end());
-  return { server: signedOver(near, keysSignedStream, "server"), host: signedOver(far, keysSignedStream, "host") };
+  return { server: signedOver(near, streamKeys, "server"), host: signedOver(far, streamKeys, "host") };
 }
 
 async function textOf(stream: Duplex): Promise<string> {
@@ -389,7 +389,7 @@ for (const [what, change] of Object.entries(meddlers))
 
 test("what a side said itself is nothing that the other side says [X3][Q1]", async () => {
   const [near, far] = duplexPair();
-  const server = signedOver(near, keysSignedStream, "server");
+  const server = signedOver(near, streamKeys, "server");
   far.on("data", (chunk: Buffer) => void far.write(chunk));
   const heard = textOf(server);
   server.write("to the host");
