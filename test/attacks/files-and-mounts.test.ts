@@ -5,18 +5,22 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
 import { isContained, isOnKubernetes } from "../contracts/sandbox-on-kubernetes.ts";
-import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
 import {
+  type Attack,
   attackerUid,
   attempt,
+  controlled,
   conversation,
   editingBwrap,
+  forProvider,
+  isStopped,
   limits,
   newFolder,
   openAttacked,
   openProvider,
+  weaknesses,
+  worksWithout,
 } from "./guest.ts";
-import { weaknesses } from "./weaknesses.ts";
 
 /** What the supervisor in a container is told, where everybody inside can read it. */
 const contained = ["stdio", ...(isOnKubernetes ? ["covered"] : [])];

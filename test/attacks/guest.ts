@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { noLogs } from "../../src/observe/observe.ts";
@@ -22,15 +23,15 @@ import type {
   GuestLimits,
   GuestWanted,
   GuestWorkspace,
+  LackName,
   SandboxProvider,
 } from "../../src/sandbox/provider.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { bwrapPath, limits as usualLimits } from "../contracts/sandbox-guests.ts";
 import { isOnDocker, openDocker } from "../contracts/sandbox-on-docker.ts";
-import { isOnKubernetes, openReal } from "../contracts/sandbox-on-kubernetes.ts";
+import { isContained, isOnKubernetes, openReal } from "../contracts/sandbox-on-kubernetes.ts";
 import { isOnRemote, openWithHost } from "../contracts/sandbox-on-remote.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
-import type { Weakness } from "./weaknesses.ts";
 
 const isRoot = process.geteuid?.() === 0;
 /** Whom the guests of an attack belong to when the tests are run by root. */
@@ -314,4 +315,156 @@ export async function attempt(
     const told = [line, outcome.stderr.trimEnd().split("\n").at(-1), outcome.end];
     return told.filter(Boolean).join(" | ");
   }
+}
+
+/** A guest that lacks one layer, made from outside: the product has no way to leave one out. */
+export type Weakness = {
+  /** Of bwrap: what is replaced by what; words are parted by a space. */
+  readonly arguments?: readonly (readonly [from: string, to: string])[];
+  /** Python that runs before bwrap, when its arguments are edited. */
+  readonly plant?: string;
+  readonly hasNoFilter?: true;
+  readonly hasNoGroups?: true;
+  /** In the supervisor's files. */
+  readonly supervisor?: readonly (readonly [file: string, from: string, to: string])[];
+  readonly limits?: Partial<GuestLimits>;
+  /** Handed to the guest as a whole, past what an execution may say. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+const noNesting: readonly (readonly [string, string])[] = [["--disable-userns", ""]];
+
+const dumpable: readonly (readonly [string, string, string])[] = [
+  ["processes.py", "libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)", "pass"],
+];
+
+/** By what a control takes away. */
+export const weaknesses = {
+  "the call filter": { hasNoFilter: true },
+  "the call filter and the rule against nested users": { hasNoFilter: true, arguments: noNesting },
+  "the call filter and the dropped capabilities": {
+    hasNoFilter: true,
+    arguments: [...noNesting, ["--cap-drop ALL", "--cap-add ALL"]],
+  },
+  "the dropped capabilities": { arguments: [...noNesting, ["--cap-drop ALL", "--cap-add ALL"]] },
+  "the call filter and the supervisor's shield": { hasNoFilter: true, supervisor: dumpable },
+  "the supervisor's shield": { supervisor: dumpable },
+  "the network namespace": { arguments: [["--unshare-net", ""]] },
+  "the process namespace": {
+    arguments: [
+      ["--unshare-pid", ""],
+      ["--as-pid-1", ""],
+      ["--proc /proc", "--ro-bind /proc /proc"],
+    ],
+  },
+  "the IPC namespace": { arguments: [["--unshare-ipc", ""]] },
+  "the name of its own": {
+    arguments: [
+      ["--unshare-uts", ""],
+      ["--hostname sandbox", ""],
+    ],
+  },
+  "the read-only root": { arguments: [["--remount-ro / ", ""]] },
+  "the mounts of its own": {
+    arguments: [["--ro-bind /usr /usr", "--ro-bind /usr /usr --ro-bind /etc /etc-of-the-host"]],
+  },
+  "control groups": { hasNoGroups: true },
+  "the size of /tmp": { limits: { tmpBytesMax: 64 * 1024 * 1024 } },
+  "the limit of a file": { limits: { fileBytesMax: 2 ** 42 } },
+  "the limit of output": { limits: { outputBytesMax: 64 * 1024 * 1024 } },
+  "the reset of signals": {
+    supervisor: [
+      ["processes.py", "    reset_signals()\n    signal.signal(signal.SIGPIPE", "    signal.signal(signal.SIGPIPE"],
+    ],
+  },
+  "the limit of core dumps": { supervisor: [["processes.py", "    limit(resource.RLIMIT_CORE, CORE_BYTES_MAX)", ""]] },
+  "the refusal of variables": { env: { BASH_ENV: "/workspace/c1/outputs/evil.sh" } },
+  "the check of tokens": { supervisor: [["supervisor.py", "if token != execution.token:", "if False:"]] },
+} satisfies Readonly<Record<string, Weakness>>;
+
+/** One attack by code inside a guest. */
+export type Attack = {
+  /** Of the design study's list; own ones go on from there. */
+  readonly number: string;
+  /** What the attacker wants, as a gerund. */
+  readonly name: string;
+  readonly stoppedBy: string;
+  readonly language?: Execution["language"];
+  readonly code: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  /** The answer when it is stopped. */
+  readonly expected: unknown;
+  /** Another answer that is as good. */
+  readonly also?: unknown;
+  /** What the kernel holds for a process outlives it for a moment, so that the whole guest may have to end. */
+  readonly mayEndGuest?: true;
+  /** Where the machine lacks this limit the attack may succeed, because the operator is told so. */
+  readonly lack?: LackName;
+  readonly control?: Control;
+  /** In a container it is stopped all the same, but the answer is another one; `differs`: what is so there, and why it may. */
+  readonly onDocker?: { readonly expected: unknown } | { readonly differs: string };
+};
+
+/** The same code without that layer, and the answer that shows the attack at work. */
+type Control = { readonly without: keyof typeof weaknesses; readonly shows: unknown };
+
+/** Controls need the rights to take a layer away and still have all others; an engine takes none away. */
+const hasControls = process.geteuid?.() === 0 && !isContained;
+
+/** Those that the provider under test is held to, with the answers that it gives. */
+export function forProvider(attacks: readonly Attack[]): readonly Attack[] {
+  if (!isContained) return attacks;
+  return attacks.flatMap(({ onDocker, ...attack }) => {
+    if (onDocker === undefined) return [attack];
+    return "differs" in onDocker ? [] : [{ ...attack, ...onDocker }];
+  });
+}
+
+/** Attacks whose control can be shown here. */
+export function controlled(attacks: readonly Attack[]): (Attack & { readonly control: Control })[] {
+  return attacks.flatMap((attack) => (attack.control && hasControls ? [{ ...attack, control: attack.control }] : []));
+}
+
+/** The attack is stopped, and the guest lives on; or it belongs to what the probe says is missing. */
+export async function isStopped(attack: Attack): Promise<void> {
+  const attacked = await sharedGuest("nothing");
+  const answer = await attempt(attacked, attack);
+  const isStillAlive = await isAlive(attacked);
+  if (!isStillAlive) shared.delete("nothing");
+  if (attack.mayEndGuest && !isStillAlive && String(answer).startsWith("out_of_memory ")) return;
+  const answered = [answer, isStillAlive];
+  const good = [attack.expected, ...("also" in attack ? [attack.also] : [])];
+  if (good.some((value) => isDeepStrictEqual(answered, [value, true]))) return;
+  if (attack.lack !== undefined && (await lacks()).includes(attack.lack)) return;
+  assert.deepEqual(answered, [attack.expected, true]);
+}
+
+export async function worksWithout({ control, ...attack }: Attack & { readonly control: Control }): Promise<void> {
+  assert.deepEqual(await attempt(await sharedGuest(control.without), attack), control.shows);
+}
+
+/** It still runs what it is told to. */
+export async function isAlive(attacked: Attacked): Promise<boolean> {
+  return (await attempt(attacked, { language: "bash", code: "echo 1" })) === 1;
+}
+
+const shared = new Map<string, Promise<Attacked>>();
+
+/** One for all attacks of a test file, as long as it lives. */
+export async function sharedGuest(without: keyof typeof weaknesses | "nothing"): Promise<Attacked> {
+  const weakness: Weakness | undefined = without === "nothing" ? undefined : weaknesses[without];
+  const opened = shared.get(without) ?? openAttacked({ weakness });
+  shared.set(without, opened);
+  return await opened;
+}
+
+let probed: Promise<readonly LackName[]> | undefined;
+
+/** What this machine cannot limit, as its operator is told. */
+async function lacks(): Promise<readonly LackName[]> {
+  probed ??= openProvider()
+    .probe()
+    .then(({ degraded }) => degraded.map(({ name }) => name));
+  return await probed;
 }

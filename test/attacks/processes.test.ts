@@ -4,8 +4,18 @@ import { systemIds } from "../../src/base/ids.ts";
 import { cannotStart, isAlive as isRunning, keepGuest } from "../contracts/sandbox-guests.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
-import { type Attack, controlled, forProvider, isAlive, isStopped, worksWithout } from "./attack.ts";
-import { type Attacked, attempt, openAttacked, openHost } from "./guest.ts";
+import {
+  type Attack,
+  type Attacked,
+  attempt,
+  controlled,
+  forProvider,
+  isAlive,
+  isStopped,
+  openAttacked,
+  openHost,
+  worksWithout,
+} from "./guest.ts";
 
 const shield = "the supervisor's shield";
 

@@ -1,13 +1,30 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import type { Logger } from "../../src/observe/observe.ts";
+import { openDiskWatch } from "../../src/sandbox/disk-watch.ts";
 import { findPlaces } from "../../src/sandbox/local/hierarchies.ts";
+import type { WorkspaceLimits } from "../../src/workspace/workspace.ts";
 import { cannotLimit, cannotStart } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
-import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./attack.ts";
-import { attempt, limits, openAttacked, openHost } from "./guest.ts";
+import { until } from "../world/events.ts";
+import { testWorkspace } from "../world/workspace.ts";
+import {
+  type Attack,
+  attempt,
+  controlled,
+  conversation,
+  forProvider,
+  isStopped,
+  limits,
+  newFolder,
+  openAttacked,
+  openHost,
+  worksWithout,
+} from "./guest.ts";
 
 const groups = "control groups";
 
@@ -176,6 +193,129 @@ say("survived")
 `,
     expected: "lost SIGSEGV",
   },
+  // Bounded, so that they do no harm where nothing stops them. The guest has 128 MiB.
+  {
+    number: "36",
+    name: "taking all memory",
+    stoppedBy: "the control group's memory",
+    code: `say(in_child(lambda: len([bytearray(10_000_000) for _ in range(20)])))`,
+    expected: "SIGKILL",
+    lack: "no_cgroup_memory",
+    control: { without: groups, shows: 20 },
+  },
+  {
+    number: "39b",
+    name: "taking all memory in its Python itself",
+    stoppedBy: "the control group's memory, which spares the supervisor",
+    code: `
+hoard = [bytearray(10_000_000) for _ in range(20)]
+say(len(hoard))
+`,
+    expected: "out_of_memory SIGKILL",
+    lack: "no_cgroup_memory",
+    control: { without: groups, shows: 20 },
+  },
+  {
+    number: "37b",
+    name: "taking memory by files in /tmp",
+    stoppedBy: "its size",
+    code: `
+def fill(folder, count):
+    for number in range(count):
+        with open(f"{folder}/fill{number}", "wb") as file:
+            file.write(bytes(1_000_000))
+answer = error_of(fill, "/tmp", 20)
+for name in os.listdir("/tmp"):
+    if name.startswith("fill"): os.unlink("/tmp/" + name)
+say(answer)
+`,
+    expected: "ENOSPC",
+    control: { without: "the size of /tmp", shows: "done" },
+  },
+  {
+    number: "37c",
+    name: "taking memory by files in /dev/shm",
+    stoppedBy: "its size",
+    code: `
+def fill():
+    for number in range(40):
+        with open(f"/dev/shm/fill{number}", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 2_000_000)
+def tries():
+    return error_of(fill)
+answer = in_child(tries)
+for name in os.listdir("/dev/shm"):
+    os.unlink("/dev/shm/" + name)
+say(answer)
+`,
+    expected: "ENOSPC",
+  },
+  {
+    number: "38a",
+    name: "taking memory by files that have no name",
+    stoppedBy: "the control group's memory and the limit of a file",
+    code: `
+def fill():
+    files = [os.memfd_create("x") for _ in range(60)]
+    for file in files:
+        os.posix_fallocate(file, 0, 4_000_000)
+    return len(files)
+say(in_child(fill))
+`,
+    expected: "SIGKILL",
+    // Files in memory are nobody's: whom the kernel ends first is its choice.
+    also: "out_of_memory SIGKILL",
+    mayEndGuest: true,
+    lack: "no_cgroup_memory",
+    control: { without: groups, shows: 60 },
+  },
+  {
+    number: "38b",
+    name: "taking memory by segments of the kernel",
+    stoppedBy: "the control group's memory",
+    code: `
+def fill():
+    libc.shmat.restype = ctypes.c_void_p
+    for _ in range(10):
+        segment = libc.shmget(0, 20_000_000, 0o1600)
+        place = libc.shmat(segment, None, 0)
+        libc.shmctl(segment, 0, None)
+        ctypes.memset(place, 1, 20_000_000)
+    return "done"
+say(in_child(fill))
+`,
+    expected: "SIGKILL",
+    lack: "no_cgroup_memory",
+    control: { without: groups, shows: "done" },
+  },
+  {
+    number: "38c",
+    name: "taking memory by pipes and sockets that nobody reads",
+    stoppedBy: "the control group's memory and the kernel's own limits",
+    code: `
+def fill():
+    kept, taken = [], 0
+    while taken < 200_000_000 and len(kept) < 4000:
+        pair = socket.socketpair()
+        pair[0].setblocking(False)
+        kept.append(pair)
+        try:
+            while True:
+                taken += pair[0].send(bytes(65536))
+        except BlockingIOError:
+            pass
+    return "done" if taken >= 200_000_000 else "stopped"
+try:
+    answer = in_child(fill)
+except OSError as error:
+    answer = "stopped"
+say("stopped" if answer in ("SIGKILL", "stopped") or "Errno" in str(answer) else answer)
+`,
+    expected: "stopped",
+    also: "out_of_memory SIGKILL",
+    mayEndGuest: true,
+    lack: "no_cgroup_memory",
+  },
 ];
 
 for (const attack of forProvider(attacks)) {
@@ -263,4 +403,127 @@ if (process.geteuid?.() === 0) {
     assert.equal(existsSync(file) || hasSwap ? Number(readFileSync(file, "utf8")) : limit, limit);
     await group.remove();
   });
+}
+
+/** The watcher looks twenty times as often as it does otherwise. */
+const hasty: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 20, action) };
+
+const silent = () => {};
+
+const logger: Logger = {
+  ...{ debug: silent, info: silent, warn: silent, error: silent, path: undefined },
+  ...{ flush: async () => {}, close: async () => {} },
+};
+
+type Fill = {
+  readonly number: string;
+  readonly name: string;
+  readonly limits: Partial<WorkspaceLimits>;
+  readonly code: string;
+};
+
+/** Bounded, so that they do no harm where nothing stops them. */
+const fills: readonly Fill[] = [
+  {
+    number: "44",
+    name: "filling the disk with many files",
+    limits: { bytesMax: 20 * 1024 * 1024 },
+    code: `
+import os, time
+for number in range(150):
+    with open(f"outputs/f{number}", "wb") as file: file.write(os.urandom(1_000_000))
+    time.sleep(0.02)
+`,
+  },
+  {
+    number: "45",
+    name: "filling the disk with files of no size",
+    limits: { filesMax: 1000 },
+    code: `
+import os, time
+for number in range(30_000):
+    open(f"temp/f{number}", "w").close()
+    if number % 100 == 0: time.sleep(0.02)
+`,
+  },
+  {
+    number: "152",
+    name: "filling the disk with folders and links",
+    limits: { filesMax: 1000 },
+    code: `
+import os, time
+for number in range(40_000):
+    os.mkdir(f"temp/d{number}")
+    os.symlink("x", f"temp/l{number}")
+    if number % 100 == 0: time.sleep(0.02)
+`,
+  },
+  {
+    number: "162",
+    name: "filling the disk with files that have no name",
+    limits: { bytesMax: 20 * 1024 * 1024 },
+    code: `
+import os, time
+held = []
+for number in range(60):
+    file = open("temp/hidden", "wb", buffering=0)
+    os.unlink("temp/hidden")
+    file.write(os.urandom(2_000_000))
+    held.append(file)
+    time.sleep(0.05)
+`,
+  },
+];
+
+for (const { number, name, limits, code } of fills) {
+  test(`attack ${number}: ${name} is stopped by the watcher [X4]`, { skip: cannotStart }, async (t) => {
+    assert.deepEqual(await watched(t, limits, code), { stdout: "", how: "killed" });
+  });
+}
+
+test("attack 48: hiding what it takes up in files that have no name any more is stopped by the end of the turn [X4]", {
+  skip: cannotStart,
+}, async () => {
+  const { guest } = await openAttacked();
+  const name = `hidden-${systemIds.hex(12)}`;
+  const code = `exec 5> outputs/${name}; head -c 1000000 /dev/zero >&5; rm outputs/${name}; setsid sleep 300 >/dev/null 2>&1 & echo`;
+  await outcomeOf(guest.run({ id: systemIds.hex(32), agent: "a", language: "bash", code, timeoutMs: 30_000 }));
+  await until("a file without a name is held", () => holdersOf(name) > 0);
+  await guest.endTurn();
+  await until("nothing is held", () => holdersOf(name) === 0);
+  await guest.close("over");
+});
+
+/** Descriptors of any process that hold this file, which was removed. */
+function holdersOf(name: string): number {
+  return globSync("/proc/[0-9]*/fd/*").filter((path) => {
+    try {
+      return readlinkSync(path).endsWith(`${name} (deleted)`);
+    } catch {
+      return false; // Closed in between.
+    }
+  }).length;
+}
+
+async function watched(t: TestContext, limits: Partial<WorkspaceLimits>, code: string) {
+  const { workspace, folder } = await testWorkspace(t, { base: newFolder(), limits });
+  const { guest } = await openAttacked({ workspace: conversation(folder) });
+  t.after(() => guest.close("over"));
+  const watch = openDiskWatch({
+    ...{ workspace, clock: hasty, logger },
+    unnamedBytes: async () => (await guest.unnamedBytes?.()) ?? 0,
+    onDiskFull: () => watch.end(),
+    endBackground: async () => void (await guest.endTurn()),
+    endGuest: () => void guest.close("disk"),
+  });
+  t.after(() => watch.stop());
+  const id = systemIds.hex(32);
+  // It stays as long as it may: how soon the watcher comes to look is for the machine to say.
+  const staying = `${code}time.sleep(1000)\n`;
+  const stop = watch.begin({ onOver: () => guest.kill(id) });
+  const { stdout, end } = await outcomeOf(
+    guest.run({ id, agent: "a", language: "python", code: staying, timeoutMs: 60_000 }),
+  );
+  stop();
+  return { stdout, how: end.split(" ")[0] };
 }

@@ -4,7 +4,7 @@ import { systemIds } from "../../src/base/ids.ts";
 import type { Execution } from "../../src/sandbox/provider.ts";
 import { cannotStart } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
-import { type Attack, controlled, forProvider, isAlive, isStopped, sharedGuest, worksWithout } from "./attack.ts";
+import { type Attack, controlled, forProvider, isAlive, isStopped, sharedGuest, worksWithout } from "./guest.ts";
 
 /** The Python of an agent has the supervisor's socket as 3, and the number of its cell in a frame above. */
 const forge = `

@@ -14,7 +14,7 @@ const suites = isWhole
       ...["test/attacks/*.test.ts", "src/sandbox/**/*.test.ts"],
       ...["test/contracts/sandbox-*.test.ts", "test/stories/sandbox-*.test.ts"],
     ]
-  : ["test/attacks/namespaces.test.ts", "test/contracts/sandbox-launch.test.ts"];
+  : ["test/attacks/kernel-calls.test.ts", "test/contracts/sandbox-launch.test.ts"];
 
 // Run by somebody else, every file of the suites is such a run by itself.
 if (process.geteuid?.() === 0) {
