@@ -17,8 +17,8 @@ type Wanted = {
 };
 
 const { AGENTYARD_AGENT_TREES: wanted } = process.env;
-const trees = Number(wanted ?? 30);
-const atOnce = 10;
+const trees = Number(wanted ?? 6);
+const atOnce = 6;
 const chance = chanceOf(seedFor("agent trees", wanted === undefined ? 1 : undefined));
 
 test("in any tree each agent works with the files of the task it belongs to, and no task sees another's [A1][A2][W2][W3][W4]", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewEvent } from "../../src/protocol/events.ts";
+import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -9,8 +9,11 @@ import { undo } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const sent = { attempt: 1, slot: "base", model: "m", reason: "r", hash: "", bytes: 0, reused: 0 } as const;
+
 const usage = { input: 1, output: 1 };
+
 const written = { finish: "stop", usage, durationMs: 1 } as const;
+
 const made = { strategy: "trim", summary: "", messagesBefore: 1, messagesAfter: 1 } as const;
 
 /** A turn with one look at something; between the result and the answer stands what else is given. */
@@ -119,4 +122,18 @@ test("a branch has what joined a turn, the places that were not deleted and the 
   const { conversation: again } = await must(yard.engine.branch(row, undefined, "b"));
   assert.deepEqual([await shown(branch), again.number], [await shown(row), branch.number]);
   assert.ok((await shown(branch)).texts.includes("and this"));
+});
+
+const waiting: NewEvent = { type: "message.user", id: "later", text: "later", mode: "queue" };
+
+const bodies = (events: readonly LogEvent[]) => events.map(({ seq: _, at: __, ...event }) => event);
+
+test("a branch of a conversation in which nothing was said yet begins at nothing, and a place that is not there is refused [L9]", async () => {
+  await using yard = await startYard({ isOneProcess: true });
+  const row = await yard.start("c");
+  await must(yard.log.append(row.number, [waiting]));
+  const refused = await yard.engine.branch(row, 1);
+  assert.deepEqual(refused.ok || refused.failure, failure("checkpoint_not_found", { checkpoint: 1 }).failure);
+  await must(yard.engine.branch(row, undefined, "b"));
+  assert.deepEqual(bodies(await yard.events("b")), [{ type: "branched", parent: "c", place: 0, copiedUpTo: 1 }]);
 });

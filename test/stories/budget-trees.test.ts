@@ -16,7 +16,7 @@ type Program = readonly (readonly Act[])[];
 type Act = { readonly kind: "spawn" | "delegate" | "call" | "transfer" | "work"; readonly below: Program };
 
 const { AGENTYARD_BUDGET_TREES: wanted } = process.env;
-const programs = Number(wanted ?? 25);
+const programs = Number(wanted ?? 6);
 const atOnce = 8;
 const chance = chanceOf(seedFor("budget trees", wanted === undefined ? 1 : undefined));
 const kinds = ["tokens", "money", "steps", "agents"] as const;

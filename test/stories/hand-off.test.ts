@@ -211,31 +211,14 @@ test("an agent that works for another one hands its task over, too: the other an
   assert.equal(all(events, "agent.ended").at(-1)?.spent?.agents, 1, "who was handed over to counts");
 });
 
-for (const [language, text, expected, left] of [
-  [
-    "en",
-    "let Simple answer: what time is it",
-    /It is|The clock/,
-    /What I was told last about the budget: [\d,]+ tokens of 300,000 tokens left\./,
-  ],
-  [
-    "zh",
-    "让 simple 来回答：现在几点",
-    /现在|时间/,
-    /我最近得知的预算：[\d,]+ token \/ 300,000 token（剩余 \/ 上限）。/,
-  ],
-] as const) {
-  test(`the demo model hands over on request, and says what is left of the budget (${language}) [M5][A3][A4]`, async () => {
-    await using yard = await startYard();
-    const { id } = await must(yard.client.call("createConversation", { body: {} }));
-    await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 300_000 } }));
-    const { answer, events } = await yard.ask(text, { conversation: id });
-    const called = all(events, "message.assistant").flatMap(({ calls = [] }) => calls.map(({ name }) => name));
-    assert.deepEqual(called, ["transfer_to_simple", "now"]);
-    assert.match(answer, expected);
-    const { answer: told } = await yard.ask(language === "en" ? "how much budget is left?" : "预算还剩多少？", {
-      conversation: id,
-    });
-    assert.match(told, left);
-  });
-}
+test("the demo model hands over on request, and says what is left of the budget [M5][A3][A4]", async () => {
+  await using yard = await startYard();
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 300_000 } }));
+  const { answer, events } = await yard.ask("let Simple answer: what time is it", { conversation: id });
+  const called = all(events, "message.assistant").flatMap(({ calls = [] }) => calls.map(({ name }) => name));
+  assert.deepEqual(called, ["transfer_to_simple", "now"]);
+  assert.match(answer, /It is|The clock/);
+  const { answer: told } = await yard.ask("how much budget is left?", { conversation: id });
+  assert.match(told, /What I was told last about the budget: [\d,]+ tokens of 300,000 tokens left\./);
+});

@@ -94,24 +94,6 @@ test("in a conversation that is open a changed list is told once, and what was s
     assert.ok(sent.startsWith((bytes[index] ?? "").slice(0, -1)), `request ${index + 2} begins with the one before`);
 });
 
-test("what was told of a changed list is told again when room was made: its message is gone [Z4][Z2][L4]", async () => {
-  // Whether it answers or sums up: the parts of a summary.
-  await using model = await modelServer(() => says("## 1. a\n## 2. b\n## 3. c\n## 4. d"));
-  await using yard = await startYard({ model });
-  const { conversation } = await yard.ask("hello");
-  await add(yard, "Likes tea.");
-  const told: boolean[] = [];
-  const ask = async (text: string) => {
-    await yard.ask(text, { conversation });
-    told.push(newestOf(model.asked.at(-1)).includes("memories have changed. Now they are:\n- Likes tea.\n"));
-  };
-  for (let n = 1; n <= 8; n += 1) await ask(`question ${n}`);
-  const { strategy } = await must(yard.client.call("compactConversation", { params: { id: conversation }, body: {} }));
-  await ask("and now?");
-  await ask("and then?");
-  assert.deepEqual({ strategy, told }, { strategy: "compact", told: [true, ...Array(7).fill(false), true, false] });
-});
-
 test("the prompt has the newest memories that 400 tokens hold; recall finds the others [Z4]", async () => {
   await using model = await modelServer([
     calls(["recall", { query: "number 7." }], ["recall", { query: "nothing" }]),

@@ -50,7 +50,7 @@ for (const wire of wires) {
         const tools = new Set(model.asked.map(({ body }) => JSON.stringify(body.tools)));
         assert.equal(tools.size, 1, "the tools are the same bytes in every request");
       }),
-      { numRuns: Number(process.env.AGENTYARD_PROPERTY_RUNS ?? (wire.api === "chat" ? 25 : 6)) },
+      { numRuns: Number(process.env.AGENTYARD_PROPERTY_RUNS ?? (wire.api === "chat" ? 8 : 3)) },
     );
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
-import { boundOutput, defineTool, outputBytesMax } from "../../src/tools/tools.ts";
+import { defineTool } from "../../src/tools/tools.ts";
 import { all } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -77,21 +77,18 @@ const recoveries: readonly [what: string, first: Call, error: RegExp, next: (err
   ],
 ];
 
-for (const [what, first, error, next] of recoveries) {
-  test(`a model that does what the error says gets on: ${what} [R1][L5]`, async () => {
-    await using model = await modelServer((request) => answerTo(request, first, next));
-    await using yard = await startYard({ model, tools: [work] });
+test("a model that does what the error says gets on [R1][L5]", async () => {
+  await using model = await modelServer();
+  await using yard = await startYard({ model, tools: [work] });
+  for (const [what, first, error, next] of recoveries) {
+    model.answerWith((request) => answerTo(request, first, next));
     const { answer, events } = await yard.ask("go");
-    assert.equal(answer, "done");
     const results = all(events, "call.finished");
-    assert.deepEqual(
-      results.map(({ outcome }) => outcome),
-      ["error", "ok"],
-    );
-    assert.match(results[0]?.text ?? "", error);
-    assert.doesNotMatch(results[0]?.text ?? "", /\/somewhere|\n\s+at /);
-  });
-}
+    assert.deepEqual([answer, ...results.map(({ outcome }) => outcome)], ["done", "error", "ok"], what);
+    assert.match(results[0]?.text ?? "", error, what);
+    assert.doesNotMatch(results[0]?.text ?? "", /\/somewhere|\n\s+at /, what);
+  }
+});
 
 test("a model that left out the question asks it as it is told to, and gets the answer [R1][H3]", async () => {
   const ask = (error: string): Call => ["ask_human", `{"${found(error, /: (\w+) is missing/)}": "Which one?"}`];
@@ -124,21 +121,6 @@ test("arguments in the forms that models really write are taken at once [R1]", a
     all(events, "call.finished").map(({ outcome }) => outcome),
     ["ok", "ok", "ok", "ok"],
   );
-});
-
-test("a result of any size reaches the model within the limit of its window, and the whole of it is kept [R1][Z4]", async () => {
-  const text = `begin ${"汉字 and words 😀\n".repeat(20_000)}end`;
-  const flood = defineTool({ name: "flood", description: "For tests.", input: z.object({}), run: () => ok({ text }) });
-  await using model = await modelServer([calls(["flood", {}]), says("done")]);
-  await using yard = await startYard({ model, tools: [flood], env: { MODEL_BASIC_CONTEXT_WINDOW: "32000" } });
-  const { events } = await yard.ask("go");
-  const [result] = all(events, "call.finished");
-  const shown = String(model.asked[1]?.body.messages.at(-1)?.content);
-  assert.equal(shown, result?.text);
-  assert.equal(boundOutput(shown, outputBytesMax(32_000)).isCut, false, "within the limit");
-  assert.ok(Buffer.byteLength(shown) > outputBytesMax(32_000) * 0.7, "and most of what it allows");
-  assert.match(shown, /^begin .*bytes left out here; all of it is in temp\/results\/1-1-flood\.txt.*end$/s);
-  assert.equal(result?.file, "temp/results/1-1-flood.txt");
 });
 
 test("a small model gets the short prompt, the few tools and a worked example; a large one the whole [R1][M1]", async () => {

@@ -313,41 +313,24 @@ test("a tool that somebody loads is told of from the next turn on, and after a r
   );
 });
 
-const shown = {
-  en: [
-    "Told to the model with every request (18):",
-    "On demand, found by the model itself (214):",
+test("/tools lists what there is by tier, searches, and loads one [T1][U1]", async () => {
+  await using model = await modelServer(() => says("yes"));
+  await using yard = await startYard({ model, sources: from(many) });
+  const chat = startChat({ client: yard.client, language: "en" });
+  const say = async (line: string, expected: string) => {
+    chat.type(line + keys.enter);
+    return chat.waitFor(expected);
+  };
+  await chat.waitFor("You> ");
+  await say("/tools load now", "✗ Nothing was said here yet");
+  await say("/tools submarine", "No tool has “submarine”");
+  const screen = await say("/tools", "On demand, found by the model itself (214):");
+  assert.ok(screen.includes("Told to the model with every request (18):"));
+  await say("hello", "yes");
+  await say(
+    "/tools load mcp__crm__list_member",
     "✓ From the next message on the model is told of mcp__crm__list_member",
-    "✗ Nothing was said here yet",
-    "No tool has “submarine”",
-  ],
-  zh: [
-    "每次请求都告诉模型（18）：",
-    "按需使用，由模型自行查找（214）：",
-    "✓ 从下一条消息起，模型可以直接使用 mcp__crm__list_member",
-    "✗ 这里还没有消息",
-    "没有名称或说明中包含“submarine”的工具",
-  ],
-} as const;
-
-for (const language of ["en", "zh"] as const) {
-  test(`/tools lists what there is by tier, searches, and loads one (${language}) [T1][U1]`, async () => {
-    const [loaded, onDemand, isLoaded, notYet, none] = shown[language];
-    await using model = await modelServer(() => says("yes"));
-    await using yard = await startYard({ model, sources: from(many) });
-    const chat = startChat({ client: yard.client, language });
-    const say = async (line: string, expected: string) => {
-      chat.type(line + keys.enter);
-      return chat.waitFor(expected);
-    };
-    await chat.waitFor("You> ");
-    await say("/tools load now", notYet);
-    await say("/tools submarine", none);
-    const screen = await say("/tools", onDemand);
-    assert.ok(screen.includes(loaded));
-    await say("hello", "yes");
-    await say("/tools load mcp__crm__list_member", isLoaded);
-    chat.leave();
-    await chat.ended;
-  });
-}
+  );
+  chat.leave();
+  await chat.ended;
+});

@@ -126,27 +126,6 @@ test("reset empties temp/ and leaves all other files [L9][W1]", async () => {
   assert.deepEqual([readdirSync(join(folder, "temp")), filesOf(yard, id)], [[], { "a.txt": "644 y" }]);
 });
 
-test("a branch begins with the files of its parent and goes its own way [L9][W1]", async () => {
-  await using model = await modelServer([
-    ...[calls(writes("outputs/a.txt", "one")), says("done")],
-    ...[calls(writes("outputs/a.txt", "two")), says("done")],
-  ]);
-  await using yard = await startYard({ model });
-  const { conversation: id } = await yard.ask("go");
-  place(yard, id, "run.sh", "#!/bin/sh\n", 0o755);
-  const { id: branch } = await must(yard.client.call("branchConversation", { params: { id }, body: {} }));
-  const copied = filesOf(yard, branch);
-  await yard.ask("change it", { conversation: branch });
-  assert.deepEqual(
-    { copied, branch: filesOf(yard, branch), parent: filesOf(yard, id) },
-    {
-      copied: { "a.txt": "644 one", "run.sh": "755 #!/bin/sh\n" },
-      branch: { "a.txt": "644 two", "run.sh": "755 #!/bin/sh\n" },
-      parent: { "a.txt": "644 one", "run.sh": "755 #!/bin/sh\n" },
-    },
-  );
-});
-
 test("a branch has the drafts of its parent too, and undoes the turns it came with, also without the parent [L9][W12]", async () => {
   await using model = await modelServer([
     ...[calls(puts("outputs/a.txt", "one")), says("1")],

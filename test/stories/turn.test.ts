@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
+import type { OutgoingMessage } from "../../src/loop/loop.ts";
 import { defineTool } from "../../src/tools/tools.ts";
-import { firstOf, lastOf, report } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { replicaCount } from "../world/replicas.ts";
+import { dot } from "../world/torture-plan.ts";
+import { newConversation } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("a question gets the model's answer, and every step of it is in the log [L1][L2]", async () => {
@@ -47,28 +50,6 @@ test("a conversation is listed by its first words, or by the title it was given,
   assert.deepEqual((await listed())[0], ["Mine", `${long.slice(0, 119)}…`, 1]);
   held.resolve();
   await yard.whenAtRest(titled);
-});
-
-test("a conversation is listed by what the user said, and never by what a worker was told [L9][A2]", async () => {
-  let held = Promise.withResolvers<void>();
-  await using model = await modelServer((request) => {
-    if (!firstOf(request).startsWith("go")) return { ...says(report("found")), heldUntil: held.promise };
-    return lastOf(request).role === "tool" ? says("all is in") : calls(["delegate_task", { task: "the brief" }]);
-  });
-  await using yard = await startYard({ model });
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  const listed = async () =>
-    (await must(yard.client.call("listConversations", {}))).items.map(({ title, lastMessage }) => [title, lastMessage]);
-  for (const text of ["go and look", "once more"]) {
-    held = Promise.withResolvers();
-    const asked = model.asked.length;
-    await must(yard.client.call("sendMessage", { params: { id }, body: { text, mode: "queue" } }));
-    await until("the worker is at work", () => model.asked.length === asked + 2);
-    assert.deepEqual(await listed(), [["go and look", text]]);
-    held.resolve();
-    await yard.whenAtRest(id);
-    assert.deepEqual(await listed(), [["go and look", "all is in"]]);
-  }
 });
 
 test("an answer of a server that does not count has an estimate, and says so [M3]", async () => {
@@ -250,4 +231,57 @@ test("the same message sent twice under one id is stored once [L2]", async () =>
   assert.deepEqual(second, first);
   const { events } = await yard.whenAtRest(id);
   assert.equal(all(events, "message.user").length, 1);
+});
+
+test("a message that nobody can see is not taken, with a word on why; an image or a file may come with one [Z3][P1]", async () => {
+  await using model = await modelServer(() => says("I see."));
+  await using yard = await startYard({ model });
+  const id = await newConversation(yard);
+  for (const text of [" ", "\n \t", "\u200b", "\u3000\u2060", "\u0007"]) {
+    const sent = await yard.client.call("sendMessage", { params: { id }, body: { text } });
+    assert.deepEqual([sent.ok, !sent.ok && sent.failure.code], [false, "message_blank"], JSON.stringify(text));
+  }
+  assert.equal(model.asked.length, 0);
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: " ", images: [dot] } }));
+  assert.equal((await yard.whenAtRest(id)).outcome, "done");
+  await must(yard.client.upload(id, "a.txt", Buffer.from("text")));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: " ", files: ["uploads/a.txt"] } }));
+  assert.equal((await yard.whenAtRest(id)).outcome, "done");
+});
+
+test("all that comes with a message is stored with it, and nothing that was not said [L2][C1]", async () => {
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, isOneProcess: true });
+  const row = await yard.start("c");
+  const stored = async (message: OutgoingMessage) => {
+    const { seq } = await must(yard.engine.send(row, message));
+    const event = all(await yard.events("c"), "message.user").find((one) => one.seq === seq);
+    assert.ok(event !== undefined);
+    const { seq: _, at: __, ...body } = event;
+    await yard.whenAtRest("c");
+    return body;
+  };
+  const images = [{ mime: "image/png", base64: "AA==" }];
+  const instead = [{ role: "user", text: "before" }] as const;
+  const full: OutgoingMessage = {
+    ...{ id: "m1", text: "go", mode: "queue", slot: "code", budget: { tokens: 90_000, steps: 3 }, images },
+    ...{ reply: "reply-1", run: "run-1", instead: [...instead], inputs: { colour: "green" } },
+  };
+  const callerPart = { instructions: "Be brief." };
+  assert.deepEqual(await stored({ ...full, callerPart }), { type: "message.user", ...full, program: callerPart });
+  const plain = { id: "m2", text: "more", mode: "steer" } as const;
+  assert.deepEqual(await stored({ ...plain, images: [], inputs: {}, files: [], selected: [] }), {
+    ...{ type: "message.user", ...plain },
+  });
+  const others = { id: "m3", text: "mine, not mine", mode: "queue" } as const;
+  assert.deepEqual(await stored({ ...others, own: 4 }), { type: "message.user", ...others, own: 4, untrusted: true });
+  const own = { id: "m4", text: "mine", mode: "queue" } as const;
+  assert.deepEqual(await stored({ ...own, own: 4 }), { type: "message.user", ...own });
+  assert.deepEqual(await stored({ ...own, id: "m5", own: 99 }), { type: "message.user", ...own, id: "m5" });
+  await must(yard.engine.upload(row, { name: "a.txt", keep: false, chunks: Readable.from([Buffer.from("a")]) }));
+  const attached = await stored({ ...own, id: "m6", own: 99, files: ["uploads/a.txt"] });
+  assert.deepEqual([attached.own, attached.text.slice(0, 4), attached.untrusted], [4, "mine", undefined]);
+  const again = await must(yard.engine.send(row, { ...own, id: "m5" }));
+  const first = all(await yard.events("c"), "message.user").find(({ id }) => id === "m5");
+  assert.deepEqual(again, { message: "m5", seq: first?.seq }, "sent twice it is stored once");
 });
