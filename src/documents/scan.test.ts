@@ -193,7 +193,7 @@ const lineExcerpt = fc
   .map((parts) => parts.join(""));
 const marks = fc.constantFrom(/a/g, /ab|b/g, /a*/g, /🙂/gu, /汉.+?-/gu, /-+/g);
 
-test("all matches of a lineExcerpt are shown, none of them twice, and nothing else is marked [D3]", () => {
+test("all matches of a line are shown, none of them twice, and nothing else is marked [D3]", () => {
   fc.assert(
     fc.property(lineExcerpt, marks, fc.nat({ max: 12 }), (text, pattern, characters) => {
       const places = [...placesIn(text, pattern, characters)];
@@ -215,7 +215,7 @@ test("all matches of a lineExcerpt are shown, none of them twice, and nothing el
   );
 });
 
-test("an excerpt without its marks is a part of the lineExcerpt [D3]", () => {
+test("an excerpt without its marks is a part of the line [D3]", () => {
   fc.assert(
     fc.property(lineExcerpt, marks, fc.nat({ max: 12 }), (text, pattern, characters) => {
       for (const place of placesIn(text, pattern, characters)) {

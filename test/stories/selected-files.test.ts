@@ -56,30 +56,6 @@ test("every spelling of a selected file means the same one, told once in one mes
   ]);
 });
 
-test("without a selection there is no such message, and of several files each has its line in order [C2]", async () => {
-  await using model = await modelServer(() => says("ok"));
-  await using yard = await startYard({ model });
-  const row = await begin(yard, "c", "b.csv", "数据 (1).csv");
-  await put(yard, row, "uploads/a.txt");
-  await put(yard, row, "outputs/c.md");
-  assert.equal(await say(yard, row, "hi", []), "sent");
-  assert.equal(await say(yard, row, "look", ["数据 (1).csv", "uploads/a.txt", "b.csv", "outputs/c.md"]), "sent");
-  const sent = model.asked[1]?.body.messages.slice(1);
-  assert.deepEqual(sent, [
-    { role: "user", content: "hi" },
-    { role: "assistant", content: "ok" },
-    {
-      role: "user",
-      content: `${header("c")}- 数据 (1).csv (/workspace/c/uploads/temparea/数据 (1).csv)
-- a.txt (/workspace/c/uploads/a.txt)
-- b.csv (/workspace/c/uploads/temparea/b.csv)
-- c.md (/workspace/c/outputs/c.md)
-`,
-    },
-    { role: "user", content: "look" },
-  ]);
-});
-
 test("a name that could pass for something else stands in quotes [S5][C2]", async () => {
   await using model = await modelServer(() => says("ok"));
   await using yard = await startYard({ model });

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
+import { defaultLimits } from "../../src/loop/loop.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
-import { defineTool } from "../../src/tools/tools.ts";
+import { defineTool, type Tool, type ToolContext } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import {
@@ -76,25 +78,6 @@ test("a turn that runs cannot be undone before it has ended [W12]", async () => 
   free[0]?.();
   assert.equal((await asked).answer, "done");
   assert.equal((await undo(yard, conversation)).turn, 1);
-});
-
-test("a message that comes in during undo is answered afterwards [W12][L7]", async () => {
-  await using model = await modelServer([calls(writes("outputs/a.txt", "new")), says("done"), says("I am here.")]);
-  let sent: Promise<unknown> = Promise.resolve();
-  const wrapStorage = rewindsMeet(async () => {
-    sent = must(yard.client.call("sendMessage", { params: { id }, body: { text: "are you there?", mode: "queue" } }));
-    await sent;
-    return undefined;
-  });
-  await using yard = await startYard({ model, wrapStorage });
-  const id = await newConversation(yard);
-  await yard.ask("go", { conversation: id });
-  assert.deepEqual((await undo(yard, id)).restored, [{ path: "outputs/a.txt", now: "removed" }]);
-  const { answer } = await yard.whenAtRest(id);
-  assert.equal(answer, "I am here.");
-  const heard = model.asked.at(-1)?.body.messages.slice(1);
-  assert.equal(heard?.length, 1);
-  assert.match(String(heard?.[0]?.content), /^are you there\?/);
 });
 
 test("undo of a turn whose message had waited leaves the turn before it whole [W12][L7]", async () => {
@@ -181,4 +164,236 @@ function dataDirectory(t: TestContext): string {
   const data = mkdtempSync(join(tmpdir(), "agentyard-undo-"));
   t.after(() => rmSync(data, { recursive: true, force: true }));
   return data;
+}
+
+test("going back to a place gives back the files as they were there, over all turns since [L9][W12]", async () => {
+  await using model = await modelServer([
+    ...[calls(puts("outputs/a.txt", "one"), puts("outputs/b.txt", "one")), says("1")],
+    ...[calls(puts("outputs/a.txt", "two"), puts("outputs/c.txt", "two")), says("2")],
+    ...[calls(puts("outputs/a.txt", "three"), drops("outputs/b.txt"), puts("uploads/user.csv", "3")), says("3")],
+    says("4"),
+  ]);
+  await using yard = await startYard({ model, tools: roughTools });
+  const { conversation: id } = await yard.ask("first");
+  const { checkpoint } = await must(yard.client.call("saveCheckpoint", { params: { id }, body: { name: "here" } }));
+  await yard.ask("second", { conversation: id });
+  await must(yard.client.upload(id, "user.csv", Buffer.from("of the user")));
+  await yard.ask("third", { conversation: id });
+  const point = await must(yard.client.call("restoreCheckpoint", { params: { id, checkpoint } }));
+  assert.deepEqual([point.checkpoint, point.name], [checkpoint, "here"]);
+  assert.deepEqual(
+    [filesOf(yard, id), filesOf(yard, id, "uploads")],
+    [{ "a.txt": "644 one", "b.txt": "644 one" }, { "user.csv": "644 of the user" }],
+  );
+  const ledger = all(await yard.events(id), "file.changed").filter(({ by }) => by === "undo");
+  assert.deepEqual(
+    ledger.map(({ path }) => path),
+    ["outputs/a.txt", "outputs/b.txt", "outputs/c.txt", "uploads/user.csv"],
+  );
+  await yard.ask("fourth", { conversation: id });
+  const said = model.asked.at(-1)?.body.messages.filter(({ role }) => role === "user");
+  assert.deepEqual(
+    said?.map(({ content }) => String(content).split("\n")[0]),
+    ["first", "fourth"],
+  );
+});
+
+test("one can go back again from where one went back to, or undo the turn before [L9][W12]", async () => {
+  await using model = await modelServer(
+    ["one", "two", "three"].flatMap((content) => [calls(puts("outputs/a.txt", content)), says(content)]),
+  );
+  await using yard = await startYard({ model, tools: roughTools });
+  const { conversation: id } = await yard.ask("first");
+  await yard.ask("second", { conversation: id });
+  await yard.ask("third", { conversation: id });
+  const [first, second] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
+  const seen = [];
+  for (const point of [second, first]) {
+    await must(yard.client.call("restoreCheckpoint", { params: { id, checkpoint: point?.checkpoint ?? 0 } }));
+    seen.push(filesOf(yard, id));
+  }
+  await undo(yard, id);
+  assert.deepEqual([...seen, filesOf(yard, id)], [{ "a.txt": "644 two" }, { "a.txt": "644 one" }, {}]);
+});
+
+test("a message that comes in while one goes back is answered from there [L9][L7]", async () => {
+  await using model = await modelServer([
+    says("1"),
+    calls(puts("outputs/a.txt", "two")),
+    says("2"),
+    says("I am here."),
+  ]);
+  const wrapStorage = rewindsMeet(async () => {
+    await must(yard.client.call("sendMessage", { params: { id }, body: { text: "are you there?", mode: "queue" } }));
+    return undefined;
+  });
+  await using yard = await startYard({ model, tools: roughTools, wrapStorage });
+  const id = await newConversation(yard);
+  await yard.ask("first", { conversation: id });
+  await yard.ask("second", { conversation: id });
+  const [first] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
+  await must(yard.client.call("restoreCheckpoint", { params: { id, checkpoint: first?.checkpoint ?? 0 } }));
+  assert.equal((await yard.whenAtRest(id)).answer, "I am here.");
+  const heard = model.asked.at(-1)?.body.messages.slice(1);
+  assert.deepEqual(
+    heard?.map(({ content }) => String(content).split("\n")[0]),
+    ["first", "1", "are you there?"],
+  );
+  assert.deepEqual(filesOf(yard, id), {});
+});
+
+type Work = (context: ToolContext) => Promise<unknown>;
+
+/** Does its work and then never ends, whatever happens around it. */
+function deafAfter(work: Work): Tool {
+  return defineTool({
+    ...{ name: "work", description: "Works and never ends. For tests.", input: z.object({}) },
+    async run(_, context) {
+      await work(context);
+      return new Promise(() => {});
+    },
+  });
+}
+
+test("a tool that was stopped changes nothing any more, and what it did before is in the ledger and can be undone [L6][W12]", async () => {
+  let goOn = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const late: unknown[] = [];
+  const tool = deafAfter(async ({ workspace }) => {
+    await workspace.write("outputs/before.txt", "before the stop", { key: "1" });
+    await stopped;
+    late.push(await workspace.write("outputs/late.txt", "after the stop"));
+    late.push(await workspace.remove("outputs/old.txt"));
+    late.push(await workspace.restore("outputs/before.txt", undefined));
+    late.push(await workspace.empty("outputs"));
+  });
+  await using model = await modelServer([calls(["work", {}])]);
+  await using yard = await startYard({ model, tools: [tool] });
+  const id = await newConversation(yard);
+  place(yard, id, "old.txt", "old");
+  const ended = yard.ask("go", { conversation: id });
+  await until("it has written", () => "before.txt" in filesOf(yard, id));
+  await must(yard.client.call("cancelTurn", { params: { id } }));
+  await ended;
+  goOn();
+  await until("it has tried", () => late.length === 4);
+  const refusal = (path: string) => failure("write_failed", { path, why: "broken_off" });
+  assert.deepEqual(late, ["outputs/late.txt", "outputs/old.txt", "outputs/before.txt", "outputs"].map(refusal));
+  assert.deepEqual(filesOf(yard, id), { "before.txt": "644 before the stop", "old.txt": "644 old" });
+  assert.deepEqual(await ledgerOf(yard, id), ["work cancelled: outputs/before.txt"]);
+  assert.deepEqual((await undo(yard, id)).restored, [{ path: "outputs/before.txt", now: "removed" }]);
+  assert.deepEqual(filesOf(yard, id), { "old.txt": "644 old" });
+});
+
+test("a change that was under way when the user stopped is waited for and recorded [L6][W12]", async () => {
+  let goOn = () => {};
+  const isSlow = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  // The disk is ready only after the moment that a stopped tool is given.
+  const clock: Clock = {
+    ...systemClock,
+    async wait(ms, signal) {
+      const end = await systemClock.wait(ms, signal);
+      if (ms === stopGraceMs) goOn();
+      return end;
+    },
+  };
+  await using model = await modelServer([calls(puts("outputs/a.txt", "new"))]);
+  await using yard = await startYard({ model, tools: roughTools, clock });
+  slowDown(yard, isSlow);
+  const id = await newConversation(yard);
+  place(yard, id, "a.txt", "old");
+  const ended = yard.ask("go", { conversation: id });
+  await until("it is written", () => filesOf(yard, id)["a.txt"] === "644 new");
+  await must(yard.client.call("cancelTurn", { params: { id } }));
+  assert.equal((await ended).outcome, "cancelled");
+  assert.deepEqual(await ledgerOf(yard, id), ["put cancelled: outputs/a.txt"]);
+  assert.deepEqual((await undo(yard, id)).restored, [{ path: "outputs/a.txt", now: "as_before" }]);
+});
+
+test("what a tool had written before it took too long is in the ledger and can be undone [W12]", async () => {
+  let timeIsUp = () => {};
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      if (ms !== timeoutMs) return systemClock.after(ms, action);
+      timeIsUp = action;
+      return () => {};
+    },
+  };
+  const tool = deafAfter(async (context) => {
+    await writeOne(context);
+    timeIsUp();
+  });
+  await undoesOne({ ...tool, timeoutMs }, "tool_timeout", clock);
+});
+
+test("what a tool had written before it broke down is in the ledger and can be undone [W12]", async () => {
+  const tool = deafAfter(async (context) => {
+    await writeOne(context);
+    throw new Error("afterwards");
+  });
+  await undoesOne(tool, "tool_crashed");
+});
+
+async function undoesOne(tool: Tool, code: string, clock = systemClock): Promise<void> {
+  await using model = await modelServer([calls(["work", {}]), says("sorry")]);
+  await using yard = await startYard({ model, tools: [tool], clock });
+  const { conversation, outcome, events } = await yard.ask("go");
+  assert.deepEqual([outcome, all(events, "call.finished")[0]?.failure?.code], ["done", code]);
+  assert.deepEqual(await ledgerOf(yard, conversation), ["work error: outputs/a.txt"]);
+  assert.deepEqual((await undo(yard, conversation)).restored, [{ path: "outputs/a.txt", now: "removed" }]);
+  assert.deepEqual(filesOf(yard, conversation), {});
+}
+
+test("a tool that forgets to tell what it changed is found out [W12]", async () => {
+  const forgetful = defineTool({
+    ...{ name: "work", description: "Writes and says nothing of it. For tests.", input: z.object({}) },
+    async run(_, { workspace }) {
+      await workspace.write("outputs/a.txt", "a", { key: "a" });
+      await workspace.write("outputs/a.txt", "a", { key: "same again" });
+      return ok({ text: "nothing happened" });
+    },
+  });
+  await using model = await modelServer([calls(["work", {}]), says("done")]);
+  await using yard = await startYard({ model, tools: [forgetful] });
+  const { conversation } = await yard.ask("go");
+  assert.deepEqual(await ledgerOf(yard, conversation), ["work ok: outputs/a.txt"]);
+});
+
+const { stopGraceMs } = defaultLimits;
+/** Of this one tool only. */
+const timeoutMs = 123_456;
+
+async function writeOne({ workspace, key }: ToolContext): Promise<void> {
+  await workspace.write("outputs/a.txt", "a", { key });
+}
+
+/** Every write is made at once, but its end is told only then. */
+function slowDown({ workspaces }: TestYard, until: Promise<void>): void {
+  const { ofAgent } = workspaces;
+  workspaces.ofAgent = async (...given) => {
+    const found = await ofAgent(...given);
+    if (!found.ok) return found;
+    const files = found.value;
+    return ok({
+      ...files,
+      write: async (...written) => files.write(...written).then((done) => until.then(() => done)),
+    });
+  };
+}
+
+/** Each change by a tool, with its call and how that ended. */
+async function ledgerOf(yard: TestYard, id: string): Promise<string[]> {
+  const events = await yard.events(id);
+  const asked = all(events, "message.assistant").flatMap(({ calls = [] }) => calls);
+  const ends = all(events, "call.finished");
+  return all(events, "file.changed").map(({ call, path, by }) => {
+    assert.equal(by, "tool");
+    const outcome = ends.find((end) => end.call === call)?.outcome;
+    return `${asked.find((one) => one.id === call)?.name} ${outcome}: ${path}`;
+  });
 }

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import { defineTool } from "../../src/tools/tools.ts";
+import type { Workspace } from "../../src/workspace/workspace.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { drops, edits, filesOf, newConversation, place, puts, roughTools, undo, writes } from "../world/undo.ts";
+import { drops, edits, filesOf, newConversation, place, puts, roughTools, runs, undo, writes } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("undo gives back the exact bytes and modes of what a turn wrote, edited, overwrote and deleted [W12]", async () => {
@@ -113,23 +116,6 @@ test("what was changed since stays as it is, and the report says so [W12]", asyn
   );
 });
 
-test("a folder that somebody made in the place of a file stays, also when all that lies in it is hidden [W12]", async () => {
-  await using model = await modelServer([calls(puts("outputs/a.txt", "new a")), says("done")]);
-  await using yard = await startYard({ model, tools: roughTools });
-  const conversation = await newConversation(yard);
-  place(yard, conversation, "a.txt", "old a");
-  await yard.ask("go", { conversation });
-  const path = join(yard.data, "workspace", conversation, "outputs", "a.txt");
-  rmSync(path);
-  mkdirSync(path);
-  place(yard, conversation, "a.txt/.mine", "mine");
-  const { restored, left } = await undo(yard, conversation);
-  assert.deepEqual(
-    { restored, left, files: filesOf(yard, conversation) },
-    { restored: [], left: [{ path: "outputs/a.txt", why: "changed_since" }], files: { "a.txt/.mine": "644 mine" } },
-  );
-});
-
 test("what somebody put there in the middle of the turn is what comes back [W12]", async () => {
   await using model = await modelServer([
     ...[calls(puts("uploads/a.csv", "of the model")), calls(["wait_for_upload", {}])],
@@ -199,34 +185,6 @@ test("contents that were too large to be kept are named, in the ledger and by un
   });
 });
 
-test("a folder that was removed with everything in it cannot be given back, and undo says so [W12]", async () => {
-  await using model = await modelServer([calls(drops("outputs/old")), says("done")]);
-  await using yard = await startYard({ model, tools: roughTools });
-  const conversation = await newConversation(yard);
-  mkdirSync(join(yard.data, "workspace", conversation, "outputs/old"));
-  place(yard, conversation, "old/a.txt", "a");
-  await yard.ask("go", { conversation });
-  const { restored, left } = await undo(yard, conversation);
-  assert.deepEqual([restored, left], [[], [{ path: "outputs/old", why: "not_kept" }]]);
-});
-
-test("two edits of one file in one answer are both made, in their order [F2][W11]", async () => {
-  await using model = await modelServer([
-    calls(writes("outputs/a.txt", "one")),
-    calls(
-      edits("outputs/a.txt", "one", "two"),
-      edits("outputs/a.txt", "two", "three"),
-      edits("outputs/a.txt", "three", "four"),
-    ),
-    says("done"),
-  ]);
-  await using yard = await startYard({ model });
-  const { conversation } = await yard.ask("go");
-  assert.deepEqual(filesOf(yard, conversation), { "a.txt": "644 four" });
-  await undo(yard, conversation);
-  assert.deepEqual(filesOf(yard, conversation), {});
-});
-
 test("the ledger has every change with its call, and undo has its own lines [W12]", async () => {
   await using model = await modelServer([calls(puts("outputs/a.txt", "new")), says("done")]);
   await using yard = await startYard({ model, tools: roughTools });
@@ -244,4 +202,187 @@ test("the ledger has every change with its call, and undo has its own lines [W12
       { type: "file.changed", by: "undo", path: "outputs/a.txt", before: state("new"), after: state("old") },
     ],
   );
+});
+
+test("undo gives back what programs changed, made, deleted and locked, with exact bytes and modes, and names what was too large [W12]", async () => {
+  const first = `
+    const { chmodSync, mkdirSync, rmSync, renameSync, symlinkSync, writeFileSync } = fs;
+    process.chdir("outputs");
+    writeFileSync("blob.bin", "as text");
+    mkdirSync("made/deep", { recursive: true });
+    writeFileSync("made/deep/x.txt", "new");
+    rmSync("gone", { recursive: true });
+    chmodSync("run.sh", 0o600);
+    renameSync("old-name.txt", "new-name.txt");
+    rmSync("becomes-a-folder");
+    mkdirSync("becomes-a-folder/inner", { recursive: true });
+    writeFileSync("becomes-a-folder/inner/f", "f");
+    rmSync("becomes-a-file", { recursive: true });
+    writeFileSync("becomes-a-file", "file");
+    writeFileSync("large.txt", "short");
+    writeFileSync("two\\nlines.txt", "odd");
+  `;
+  await using model = await modelServer([
+    calls(runs(first)),
+    calls(writes("outputs/made/deep/y.txt", "by a tool"), runs(`fs.writeFileSync("outputs/blob.bin", "twice")`)),
+    says("done"),
+  ]);
+  const env = { AGENTYARD_KEPT_FILE_BYTES_MAX: "500" };
+  await using yard = await startYard({ model, env, tools: roughTools });
+  const conversation = await newConversation(yard);
+  for (const folder of ["gone/deep", "becomes-a-file"])
+    mkdirSync(join(yard.data, "workspace", conversation, "outputs", folder), { recursive: true });
+  place(yard, conversation, "blob.bin", Buffer.from([0, 255, 13, 10, 200, 0]), 0o640);
+  place(yard, conversation, "gone/deep/a.txt", "a", 0o400);
+  place(yard, conversation, "run.sh", "#!/bin/sh\n", 0o755);
+  place(yard, conversation, "old-name.txt", "moved");
+  place(yard, conversation, "becomes-a-folder", "was a file");
+  place(yard, conversation, "becomes-a-file/x", "was in a folder");
+  place(yard, conversation, "large.txt", "x".repeat(501));
+  const before = filesOf(yard, conversation);
+
+  const { outcome, events } = await yard.ask("run it", { conversation });
+  assert.equal(outcome, "done");
+  const told = all(events, "file.changed").map(({ path }) => path);
+  assert.deepEqual(told.filter((path) => path === "outputs/made/deep/x.txt").length, 1, "each change is told once");
+  const { restored, left } = await undo(yard, conversation);
+  assert.deepEqual(restored, [
+    { path: "outputs/becomes-a-file", now: "removed" },
+    { path: "outputs/becomes-a-file/x", now: "as_before" },
+    { path: "outputs/becomes-a-folder", now: "as_before" },
+    { path: "outputs/becomes-a-folder/inner/f", now: "removed" },
+    { path: "outputs/blob.bin", now: "as_before" },
+    { path: "outputs/gone/deep/a.txt", now: "as_before" },
+    { path: "outputs/made/deep/x.txt", now: "removed" },
+    { path: "outputs/made/deep/y.txt", now: "removed" },
+    { path: "outputs/new-name.txt", now: "removed" },
+    { path: "outputs/old-name.txt", now: "as_before" },
+    { path: "outputs/run.sh", now: "as_before" },
+  ]);
+  assert.deepEqual(left, [
+    { path: "outputs/large.txt", why: "not_kept" },
+    { path: "outputs/two\nlines.txt", why: "not_kept" },
+  ]);
+  assert.deepEqual(filesOf(yard, conversation), {
+    ...before,
+    "large.txt": "644 short",
+    "two\nlines.txt": "644 odd",
+  });
+});
+
+const dayMs = 86_400_000;
+
+test("an undo for which there is no room is refused and not used up: with room again it gives everything back [W12][W11]", async () => {
+  await using model = await modelServer([calls(puts("outputs/a.txt", "x")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, env: { AGENTYARD_WORKSPACE_BYTES_MAX: "1000" } });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "a.txt", "a".repeat(800));
+  const before = filesOf(yard, conversation);
+  await yard.ask("shorten it", { conversation });
+  place(yard, conversation, "ballast", "b".repeat(900));
+  const refused = await yard.client.call("undoTurn", { params: { id: conversation } });
+  assert.equal(refused.ok || refused.failure.code, "quota_exceeded");
+  await must(yard.client.call("removeFile", { params: { id: conversation }, query: { path: "outputs/ballast" } }));
+  const { turn, restored } = await undo(yard, conversation);
+  assert.deepEqual([turn, restored], [1, [{ path: "outputs/a.txt", now: "as_before" }]]);
+  assert.deepEqual(filesOf(yard, conversation), before);
+});
+
+test("a turn whose files lie in the trash is undone when they are back, not before [W12][W10]", async () => {
+  let now = systemClock.now();
+  const clock = { ...systemClock, now: () => now };
+  await using model = await modelServer([calls(puts("outputs/a.txt", "new")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, clock });
+  const conversation = await newConversation(yard);
+  place(yard, conversation, "a.txt", "old");
+  await yard.ask("change it", { conversation });
+  const other = await newConversation(yard);
+  place(yard, other, "b.txt", "of another conversation");
+  now += 8 * dayMs;
+  assert.equal((await must(yard.client.call("cleanWorkspaces", { body: {} }))).workspaces, 2);
+  const refused = await yard.client.call("undoTurn", { params: { id: conversation } });
+  assert.equal(refused.ok || refused.failure.code, "files_in_trash");
+  const { items } = await must(yard.client.call("listTrash"));
+  const entry = items.find((one) => one.conversation === conversation);
+  await must(yard.client.call("restoreTrash", { params: { trash: entry?.id ?? "" } }));
+  await undo(yard, conversation);
+  assert.match(filesOf(yard, conversation)["a.txt"] ?? "", /old$/);
+});
+
+test("a conversation is listed by its person's own words, not by the files that came with them [F3][C3]", async () => {
+  await using yard = await startYard({});
+  const conversation = await newConversation(yard);
+  await must(yard.client.upload(conversation, "note.txt", Buffer.from("a secret of the file")));
+  const body = { text: "look at this", files: ["uploads/note.txt"] };
+  await must(yard.client.call("sendMessage", { params: { id: conversation }, body }));
+  await yard.whenAtRest(conversation);
+  const { title } = await must(yard.client.call("getConversation", { params: { id: conversation }, query: {} }));
+  assert.equal(title, "look at this");
+  assert.equal((await undo(yard, conversation)).message, "look at this");
+});
+
+test("undo does not say of a file too large to be kept that it is as before because it is as long as before [W12]", async () => {
+  await using yard = await startYard({ isOneProcess: true });
+  const row = await yard.start("c");
+  place(yard, row.id, "large.bin", "new");
+  const state = { bytes: 3, mode: 0o644 };
+  const after = { ...state, hash: createHash("sha256").update("new").digest("hex") };
+  await must(
+    yard.log.append(row.number, [
+      { type: "message.user", id: "m1", text: "go", mode: "queue" },
+      { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
+      { type: "file.changed", path: "outputs/large.bin", by: "tool", before: state, after, lost: "too_large" },
+      { type: "turn.finished", turn: 1, outcome: "done" },
+    ]),
+  );
+  const { restored, left } = await must(yard.engine.undo(row));
+  assert.deepEqual([restored, left], [[], [{ path: "outputs/large.bin", why: "not_kept" }]]);
+});
+
+test("a file that may not be replaced any more stays as it is and is named, and the others are given back [W12]", async () => {
+  const changes = ["a", "b"].map((name) => puts(`outputs/${name}.txt`, "new"));
+  await using model = await modelServer([calls(...changes), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, isOneProcess: true });
+  const { id } = await yard.start("c");
+  for (const name of ["a.txt", "b.txt"]) place(yard, id, name, "the old one");
+  await yard.ask("change them", { conversation: id });
+  const { ofConversation } = yard.workspaces;
+  yard.workspaces.ofConversation = (row) => {
+    const files = ofConversation(row);
+    const restore: Workspace["restore"] = async (path, ...how) =>
+      path === "outputs/a.txt"
+        ? failure("permission_denied", { path, folder: "outputs", why: "not_writable" })
+        : files.restore(path, ...how);
+    return { ...files, restore };
+  };
+  const { restored, left } = await undo(yard, id);
+  assert.deepEqual(
+    [restored, left],
+    [[{ path: "outputs/b.txt", now: "as_before" }], [{ path: "outputs/a.txt", why: "changed_since" }]],
+  );
+  assert.deepEqual(filesOf(yard, id), { "a.txt": "644 new", "b.txt": "644 the old one" });
+});
+
+test("a file that somebody makes in the moment in which a deleted one is given back stays, and so does an empty folder in the place of one that was made [W12]", async () => {
+  await using model = await modelServer([calls(drops("outputs/a.txt"), puts("outputs/b.txt", "new")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools, isOneProcess: true });
+  const { id } = await yard.start("c");
+  place(yard, id, "a.txt", "the old one");
+  await yard.ask("change them", { conversation: id });
+  const folder = join(yard.data, "workspace", id, "outputs", "b.txt");
+  rmSync(folder);
+  mkdirSync(folder);
+  const { ofConversation } = yard.workspaces;
+  yard.workspaces.ofConversation = (row) => {
+    const files = ofConversation(row);
+    const restore: Workspace["restore"] = (...given) => {
+      place(yard, id, "a.txt", "theirs");
+      return files.restore(...given);
+    };
+    return { ...files, restore };
+  };
+  const { restored, left } = await undo(yard, id);
+  const stays = ["a", "b"].map((name) => ({ path: `outputs/${name}.txt`, why: "changed_since" }));
+  assert.deepEqual([restored, left], [[], stays]);
+  assert.deepEqual([filesOf(yard, id), statSync(folder).isDirectory()], [{ "a.txt": "644 theirs" }, true]);
 });

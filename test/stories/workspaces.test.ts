@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { NewEvent } from "../../src/protocol/events.ts";
+import { failure } from "../../src/protocol/failure.ts";
+import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { writes } from "../world/undo.ts";
@@ -97,46 +98,6 @@ test("what an agent makes in one conversation does not exist in another [W1][W5]
   for (const text of texts) assert.doesNotMatch(text, /mine/);
 });
 
-test("files of a conversation that was deleted just before a crash are removed at the next start [S6]", async (t) => {
-  const data = dataFolder(t);
-  await using model = await modelServer([
-    calls(writes("outputs/a.md", "one"), writes("outputs/a.md", "two")),
-    says("done"),
-  ]);
-  const id = "doomed";
-  {
-    const kept: { storage?: Storage } = {};
-    const wrapStorage = (storage: Storage) => {
-      kept.storage = storage;
-      return storage;
-    };
-    await using yard = await startYard({ model, data, wrapStorage });
-    await must(yard.client.call("createConversation", { body: { id } }));
-    await yard.ask("go", { conversation: id });
-    const found = await must(yard.log.find(localOwner, id));
-    // The tombstone is stored, and then the process is gone.
-    await kept.storage?.append({ number: found.number, events: [], with: { deleted: { at: systemClock.now() } } });
-  }
-  assert.ok(existsSync(join(data, "workspace", id)));
-  await using _yard = await startYard({ model, data });
-  await until("its folders are gone", () => namesBelow(data).every((name) => !name.includes(id)));
-});
-
-test("looking at conversations, files and the trash makes no folder [W2][C1]", async () => {
-  await using yard = await startYard();
-  const { client } = yard;
-  const before = namesBelow(yard.data);
-  for (const id of ["unknown", "..", "%2e%2e", "uploads"]) {
-    await client.call("getConversation", { params: { id }, query: {} });
-    await client.call("getState", { params: { id } });
-    await client.call("listFiles", { params: { id }, query: {} });
-    await client.download(id, "outputs/a.txt");
-    await client.call("restoreTrash", { params: { trash: id } });
-  }
-  await client.call("listTrash");
-  assert.deepEqual(namesBelow(yard.data), before);
-});
-
 function dataFolder(t: TestContext): string {
   const data = mkdtempSync(join(tmpdir(), "agentyard-workspaces-"));
   t.after(() => rmSync(data, { recursive: true, force: true }));
@@ -166,9 +127,109 @@ function filesIn(data: string, folder: string): Record<string, string> {
   );
 }
 
-/** Everything below the data directory but the log files. */
-function namesBelow(data: string): string[] {
-  return globSync("**", { cwd: data })
-    .filter((name) => !name.startsWith("logs"))
-    .sort();
+test("of an earlier state it is said whether it can be had again: not where its bytes were lost, or nobody has replaced it yet [W12][F3]", async () => {
+  await using yard = await startYard({ isOneProcess: true });
+  const row = await yard.start("c");
+  const state = (hash: string) => ({ bytes: 3, mode: 0o644, hash });
+  const changed = (change: Partial<NewEvent & { type: "file.changed" }>): NewEvent => ({
+    ...{ type: "file.changed", path: "uploads/a.txt", by: "upload" },
+    ...change,
+  });
+  await must(
+    yard.log.append(row.number, [
+      changed({ after: state("one") }),
+      changed({ before: state("one"), after: state("two") }),
+      changed({ before: state("two"), after: state("three"), lost: "too_large" }),
+      changed({ before: state("three"), by: "tool", program: true }),
+      changed({ path: "outputs/b.txt", after: state("b"), workspace: "task-1" }),
+    ]),
+  );
+  const versions = await yard.engine.fileHistory(row, { path: "uploads/a.txt", limit: 10 });
+  assert.deepEqual(
+    versions.map(({ seq, change, canRestore, program }) => [seq, change, canRestore, program]),
+    [
+      [4, "removed", false, true],
+      [3, "changed", true, undefined],
+      [2, "changed", false, undefined],
+      [1, "made", true, undefined],
+    ],
+  );
+  const all = await yard.engine.fileHistory(row, { limit: 10 });
+  assert.deepEqual(
+    all.map(({ path, seq }) => [path, seq]),
+    [["uploads/a.txt", 4]],
+  );
+  for (const seq of [0, 4, 5]) {
+    const restored = await yard.engine.restoreFile(row, { path: "uploads/a.txt", seq });
+    assert.equal(restored.ok ? "restored" : restored.failure.code, "content_not_kept", `${seq}`);
+  }
+});
+
+test("what an agent does after one that worked for it has ended is still of its turn, in the history of files [W12][A1]", async () => {
+  await using yard = await startYard({ isOneProcess: true });
+  const row = await yard.start("c");
+  const changed = (path: string): NewEvent => ({
+    ...{ type: "file.changed", path, by: "tool", after: { bytes: 3, mode: 0o644, hash: path } },
+  });
+  await must(
+    yard.log.append(row.number, [
+      changed("uploads/before.txt"),
+      { type: "turn.started", turn: 7, message: "m1", epoch: 1 },
+      { type: "turn.started", agent: "w1", turn: 1, message: "w1", epoch: 1 },
+      changed("outputs/beside.txt"),
+      { type: "turn.finished", agent: "w1", turn: 1, outcome: "done" },
+      changed("outputs/after.txt"),
+      { type: "turn.finished", turn: 7, outcome: "done" },
+      changed("uploads/later.txt"),
+    ]),
+  );
+  const versions = await yard.engine.fileHistory(row, { limit: 10 });
+  assert.deepEqual(
+    versions.map(({ path, turn }) => [path, turn]),
+    [
+      ["uploads/later.txt", null],
+      ["outputs/after.txt", 7],
+      ["outputs/beside.txt", 7],
+      ["uploads/before.txt", null],
+    ],
+  );
+});
+
+test("whoever changes a file and cannot be written down in the ledger hears that, and not that all is well [W12][Q2]", async () => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    append: async (batch) => (isFull ? failure("storage_full", {}) : storage.append(batch)),
+  });
+  await using yard = await startYard({ wrapStorage, isOneProcess: true });
+  const row = await yard.start("c");
+  const deeds = deedsOf(yard, row, "uploads/a.txt");
+  await must<unknown>(deeds[0]());
+  await must<unknown>(deeds[1]());
+  isFull = true;
+  const told: string[] = [];
+  for (const deed of deeds) {
+    const done = await deed();
+    told.push(done.ok ? "done" : done.failure.code);
+  }
+  isFull = false;
+  assert.deepEqual(told, Array(deeds.length).fill("storage_full"));
+  assert.equal((await yard.engine.fileHistory(row, { path: "uploads/a.txt", limit: 10 })).length, 2);
+});
+
+/** All that a person does to a file: two uploads, the first one back, away with it, and with all others. */
+function deedsOf({ engine }: TestYard, row: ConversationRow, path: string) {
+  const put = (text: string) => {
+    const chunks = (async function* () {
+      yield Buffer.from(text);
+    })();
+    return engine.upload(row, { name: "a.txt", chunks, keep: false });
+  };
+  return [
+    () => put("one"),
+    () => put("two"),
+    () => engine.restoreFile(row, { path, seq: 1 }),
+    () => engine.removeFile(row, path),
+    () => engine.emptyFolder(row, "uploads"),
+  ] as const;
 }
