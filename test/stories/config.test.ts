@@ -32,13 +32,6 @@ test("an installed program keeps its data in the XDG data folder [P3]", async (t
   assert.equal(relative.paths.dataDir, join(place.dir, "me/.local/share/agentyard"));
 });
 
-test("a package in node_modules is no clone, though it has the same package.json [P3]", async (t) => {
-  const place = makePlace(t);
-  place.write("node_modules/agentyard/package.json", '{ "name": "agentyard" }');
-  const { paths } = await place.load({ programDir: join(place.dir, "node_modules/agentyard") });
-  assert.equal(paths.dataDir, join(place.dir, "me/.local/share/agentyard"));
-});
-
 test("data directory, database and logs can be moved one by one; a relative path starts where it was written [P3]", async (t) => {
   const place = makePlace(t);
   place.write("config/agentyard.yaml", "data: store\nsession_db_path: ~/talk.db\n");
@@ -241,14 +234,385 @@ test("a change of a file is noticed and taken over, except for what needs a rest
   assert.equal((await reloadConfig(now, place.request)).ok, false);
 });
 
-test("a configuration cannot be changed by the parts that use it [P5]", async (t) => {
-  const config = await makePlace(t).load({ env: { MODEL_BASIC_API_KEY: "sk-base" } });
-  const isFrozen = (value: unknown): boolean =>
-    typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozen));
-  assert.ok(isFrozen(config));
-});
-
 /** What a configuration does, without where it comes from. */
 function effective({ readings: _, stamps: __, ...config }: Config) {
   return config;
 }
+
+test("budgets and prices are set in files and by variables; 0 is no limit, and what was read is shown [A4][P5]", async (t) => {
+  const place = makePlace(t);
+  place.write(
+    "config/agentyard.yaml",
+    [
+      "budgets:",
+      "  conversation: { tokens: 2000000, usd: 5, agents: 0 }",
+      "  turn: { seconds: 1.5 }",
+      "prices:",
+      "  gpt-5: { input: 1.25, output: 10, cached_input: 0.125 }",
+      '  "qwen3:8b*": { input: 0, output: 0 }',
+    ].join("\n"),
+  );
+  const config = await place.load();
+  assert.deepEqual(config.budgets, {
+    conversation: { tokens: 2_000_000, money: 5, depth: 5 },
+    turn: { ms: 1_500 },
+    agent: {},
+  });
+  assert.deepEqual(config.prices, {
+    "gpt-5": { input: 1.25, output: 10, cachedInput: 0.125 },
+    "qwen3:8b*": { input: 0, output: 0 },
+  });
+  const shown = explainConfig(config).find(({ name }) => name === "prices");
+  assert.deepEqual(shown, {
+    ...{ name: "prices", value: "gpt-5 1.25 10 0.125, qwen3:8b* 0 0", source: "config/agentyard.yaml:4" },
+  });
+  const env = { AGENTYARD_PRICES: "m 1 2, n 0.5 1 0.1", AGENTYARD_BUDGET_USD: "0.5" };
+  const set = await place.load({ env });
+  assert.deepEqual(
+    [set.budgets.conversation.money, set.prices],
+    [0.5, { m: { input: 1, output: 2 }, n: { input: 0.5, output: 1, cachedInput: 0.1 } }],
+  );
+});
+
+test("a price that makes no sense is told with its line, and somebody else's folder does not decide what is spent [A4][P5][Q1]", async (t) => {
+  const place = makePlace(t);
+  place.write(
+    "config/agentyard.yaml",
+    "prices:\n  good: { input: 1, output: 2 }\n  cheap: { input: -1, output: 2 }\n  half: { input: 1 }\n  odd: 5\n  more: { input: 1, output: 2, tip: 3 }\nbudgets:\n  turn: { tokens: -5 }\n",
+  );
+  const told = (await place.mistakes()).map((line) => line.replace(/ is .*/, ""));
+  assert.deepEqual(told, [
+    ...["cheap", "half", "odd", "more"].map((name, at) => `config/agentyard.yaml:${at + 3}: prices.${name}`),
+    "config/agentyard.yaml:8: budgets.turn.tokens",
+  ]);
+  const [first = ""] = await place.mistakes();
+  assert.match(first, /Write what a million tokens cost in dollars, such as gpt-5: \{ input: 1\.25, output: 10/);
+  for (const text of ["m", "m 1", "m 1 two", "m 1 2 3 4"])
+    assert.equal(
+      (await place.mistakes({ env: { AGENTYARD_PRICES: text } })).filter((line) => line.includes("AGENTYARD_PRICES"))
+        .length,
+      1,
+      text,
+    );
+
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(
+    "config/agentyard.yaml",
+    "budgets:\n  turn: { usd: 1000 }\nprices:\n  gpt-5: { input: 0, output: 0 }\n",
+  );
+  assert.deepEqual(
+    (await foreign.mistakes()).map((line) => line.replace(/ Write .*/, "")),
+    ["budgets.turn.usd", "prices"].map(
+      (name, at) => `config/agentyard.yaml:${at + 2}: ${name} would let this folder decide what you spend.`,
+    ),
+  );
+});
+
+test("the language is that of the system, unless somebody chose one [P4]", async (t) => {
+  const place = makePlace(t);
+  const languageFor = async (env: Record<string, string>) => (await place.load({ env })).language;
+  assert.equal(await languageFor({}), "en");
+  assert.equal(await languageFor({ LANG: "zh_CN.UTF-8" }), "zh");
+  assert.equal(await languageFor({ LANG: "zh_CN.UTF-8", LC_ALL: "C" }), "en");
+  assert.equal(await languageFor({ LANG: "en_US.UTF-8", LC_MESSAGES: "zh_TW" }), "zh");
+  assert.equal(await languageFor({ LANG: "de_DE", AGENTYARD_LANG: "zh-Hans" }), "zh");
+  place.write("config/agentyard.yaml", "lang: en\n");
+  assert.equal(await languageFor({ LANG: "zh_CN.UTF-8" }), "en");
+});
+
+test("each of the five slots is filled by its variables, also by their other names [M1]", async (t) => {
+  const place = makePlace(t);
+  const { models, notes } = await place.load({
+    env: {
+      MODEL_BASIC_API_KEY: " sk-base ",
+      MODEL_BASIC_ID: "gpt-5",
+      MODEL_REASON_API_KEY: "sk-reason",
+      MODEL_REASON_ID: "deepseek-reasoner",
+      MODEL_REASON_BASE_URL: "https://api.deepseek.com/v1/",
+      MODEL_VISION_BASE_URL: "http://127.0.0.1:11434/v1",
+      MODEL_VISION_ID: "qwen3-vl",
+      MODEL_CODE_API_KEY: "sk-code",
+      MODEL_CODE_ID: "coder",
+      MODEL_CODE_TEMPERATURE: "0.2",
+      MODEL_CODE_MAX_COMPLETION_TOKENS: "4096",
+      MODEL_CODE_CONTEXT_WINDOW: "200000",
+    },
+  });
+  const options = { api: undefined, temperature: undefined, maxTokens: undefined, contextWindow: undefined };
+  const openAi = "https://api.openai.com/v1";
+  assert.deepEqual(models.slots, {
+    base: { slot: "base", baseUrl: openAi, apiKey: "sk-base", model: "gpt-5", ...options },
+    reasoning: {
+      slot: "reasoning",
+      baseUrl: "https://api.deepseek.com/v1",
+      apiKey: "sk-reason",
+      model: "deepseek-reasoner",
+      ...options,
+    },
+    vision: { slot: "vision", baseUrl: "http://127.0.0.1:11434/v1", apiKey: undefined, model: "qwen3-vl", ...options },
+    code: {
+      slot: "code",
+      baseUrl: openAi,
+      apiKey: "sk-code",
+      model: "coder",
+      api: undefined,
+      temperature: 0.2,
+      maxTokens: 4096,
+      contextWindow: 200_000,
+    },
+  });
+  assert.deepEqual(notes, []);
+});
+
+test("OpenAI's own variables fill the base slot only where it has nothing of its own [M1]", async (t) => {
+  const place = makePlace(t);
+  const openAi = { OPENAI_API_KEY: "sk-open", OPENAI_BASE_URL: "https://open.example/v1", OPENAI_MODEL: "open-1" };
+  const baseOf = async (env: Record<string, string>) => {
+    const { baseUrl, apiKey, model } = (await place.load({ env })).models.slots.base ?? {};
+    return [baseUrl, apiKey, model];
+  };
+  assert.deepEqual(await baseOf(openAi), ["https://open.example/v1", "sk-open", "open-1"]);
+  assert.deepEqual(await baseOf({ ...openAi, MODEL_BASIC_ID: "own-1" }), [
+    "https://open.example/v1",
+    "sk-open",
+    "own-1",
+  ]);
+  assert.deepEqual(await baseOf({ ...openAi, MODEL_BASIC_API_KEY: "sk-own", MODEL_BASIC_ID: "own-1" }), [
+    "https://api.openai.com/v1",
+    "sk-own",
+    "own-1",
+  ]);
+  assert.deepEqual(await baseOf({ ...openAi, MODEL_BASIC_BASE_URL: "http://127.0.0.1:8080/v1" }), [
+    "http://127.0.0.1:8080/v1",
+    undefined,
+    "gpt-4",
+  ]);
+});
+
+test("settings of models that do not do what was meant are pointed out [M1]", async (t) => {
+  const place = makePlace(t);
+  const { models, notes } = await place.load({
+    env: {
+      MODEL_BASIC_API_KEY: "sk-base",
+      MODEL_CODE_ID: "coder",
+      MODEL_CHAT_BASE_URL: "https://chat.example/v1",
+      MODEL_REASONING_APIKEY: "sk-lost",
+      MODEL_RAILWAY_GAUGE: "1435",
+    },
+  });
+  assert.deepEqual(Object.keys(models.slots), ["base"]);
+  assert.deepEqual(notes, [
+    { code: "model_id_missing", slot: "base", variable: "MODEL_BASIC_ID", model: "gpt-4" },
+    { code: "slot_without_key", slot: "code", variable: "MODEL_CODE_API_KEY" },
+    { code: "slot_without_key", slot: "chat", variable: "MODEL_CHAT_API_KEY" },
+    { code: "variable_unknown", name: "MODEL_REASONING_APIKEY", near: "MODEL_REASONING_API_KEY" },
+  ]);
+});
+
+test("a model for embeddings is read from its own variables, and pointed out where a part of it is missing [D3]", async (t) => {
+  const place = makePlace(t);
+  const read = async (env: Record<string, string>) => {
+    const { documents, notes } = await place.load({
+      env: { MODEL_BASIC_API_KEY: "sk-base", MODEL_BASIC_ID: "m", ...env },
+    });
+    return [documents.embedding, notes];
+  };
+  const key = { MODEL_EMBEDDING_API_KEY: "sk-embed" };
+  const model = { MODEL_EMBEDDING_ID: "embed-1" };
+  assert.deepEqual(await read({}), [undefined, []]);
+  assert.deepEqual(await read({ ...key, ...model, MODEL_EMBEDDING_DIMENSIONS: "256" }), [
+    { baseUrl: "https://api.openai.com/v1", apiKey: "sk-embed", model: "embed-1", dimensions: 256 },
+    [],
+  ]);
+  assert.deepEqual(await read({ ...model, MODEL_EMBEDDING_BASE_URL: "http://127.0.0.1:11434/v1" }), [
+    { baseUrl: "http://127.0.0.1:11434/v1", apiKey: undefined, model: "embed-1", dimensions: undefined },
+    [],
+  ]);
+  const incomplete = (variable: string) => [undefined, [{ code: "embedding_incomplete", variable }]];
+  assert.deepEqual(await read(key), incomplete("MODEL_EMBEDDING_ID"));
+  assert.deepEqual(
+    await read({ ...model, MODEL_EMBEDDING_BASE_URL: "https://embed.example/v1" }),
+    incomplete("MODEL_EMBEDDING_API_KEY"),
+  );
+  assert.deepEqual(await read({ MODEL_EMBEDDING_APIKEY: "sk" }), [
+    undefined,
+    [{ code: "variable_unknown", name: "MODEL_EMBEDDING_APIKEY", near: "MODEL_EMBEDDING_API_KEY" }],
+  ]);
+  const mistakes = await place.mistakes({ env: { MODEL_EMBEDDING_DIMENSIONS: "1", AGENTYARD_SEGMENTATION: "thulac" } });
+  assert.deepEqual(
+    mistakes
+      .map((mistake) => /MODEL_EMBEDDING_DIMENSIONS|AGENTYARD_SEGMENTATION/.exec(JSON.stringify(mistake))?.[0])
+      .sort(),
+    ["AGENTYARD_SEGMENTATION", "MODEL_EMBEDDING_DIMENSIONS"],
+  );
+});
+
+test("the folder of somebody else cannot have the user's documents sent to its server [D3][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(".env", "MODEL_EMBEDDING_BASE_URL=http://collector.example/v1\nMODEL_EMBEDDING_ID=embed-1\n");
+  assert.equal((await foreign.load({ env: {} })).documents.embedding, undefined);
+});
+
+test("a folder of somebody else cannot have the user's traces sent to its collector [O1][Q1]", async (t) => {
+  const variables =
+    "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example\nLANGCHAIN_TRACING_V2=true\nLANGCHAIN_API_KEY=k\n";
+  const [own, foreign] = [makePlace(t), makePlace(t, { isClone: false })];
+  for (const place of [own, foreign]) place.write(".env", variables);
+  const targets = async (place: typeof own, env: Record<string, string> = {}) =>
+    (await place.load({ env })).traces?.targets.map(({ url }) => url);
+  const both = ["http://collector.example/v1/traces", "https://api.smith.langchain.com/otel/v1/traces"];
+  assert.deepEqual([await targets(own), await targets(foreign)], [both, undefined]);
+  const chosen = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://own.example" };
+  assert.deepEqual(await targets(foreign, chosen), ["http://own.example/v1/traces"]);
+  assert.deepEqual(await targets(foreign, { AGENTYARD_CONFIG: foreign.dir }), both, "a folder that the user named");
+});
+
+test("a folder of somebody else cannot have the user's key sent to its server [M1][Q1]", async (t) => {
+  const env = { MODEL_BASIC_API_KEY: "sk-mine" };
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(".env", "MODEL_BASIC_BASE_URL=https://collector.example/v1\n");
+  assert.deepEqual(await foreign.mistakes({ env }), [
+    ".env:1: MODEL_BASIC_BASE_URL would send the key of your environment to the server that this folder names. " +
+      "Put MODEL_BASIC_API_KEY into the same file, or MODEL_BASIC_BASE_URL into the environment.",
+  ]);
+  foreign.write(".env", "MODEL_BASIC_BASE_URL=https://collector.example/v1\nMODEL_BASIC_API_KEY=sk-its-own\n");
+  assert.deepEqual(await foreign.mistakes(), []);
+
+  const own = makePlace(t);
+  own.write(".env", "MODEL_BASIC_BASE_URL=https://chosen.example/v1\n");
+  assert.equal((await own.load({ env })).models.slots.base?.baseUrl, "https://chosen.example/v1");
+});
+
+test("a folder of somebody else cannot have what the user sends go by its proxy, and that is said [M1][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(".env", "HTTP_PROXY=http://collector.example:3128\nhttps_proxy=http://collector.example\nNO_PROXY=a\n");
+  const env = { MODEL_BASIC_BASE_URL: "http://gpu.corp:8000/v1", MODEL_BASIC_API_KEY: "sk-mine", MODEL_BASIC_ID: "m" };
+  const none = { HTTP_PROXY: undefined, HTTPS_PROXY: undefined, NO_PROXY: undefined };
+  const { models, notes, readings } = await foreign.load({ env });
+  assert.deepEqual(
+    [models.proxyEnv, notes, readings.filter(({ origin }) => origin.startsWith(".env"))],
+    [none, [{ code: "proxy_foreign", names: "HTTP_PROXY, https_proxy, NO_PROXY" }], []],
+  );
+  const mine = { HTTP_PROXY: "http://mine.corp:3128", HTTPS_PROXY: "http://mine.corp:3128", NO_PROXY: "b" };
+  const own = await foreign.load({ env: { ...env, ...mine } });
+  assert.deepEqual([own.models.proxyEnv, own.notes], [mine, []]);
+  const chosen = await foreign.load({ env: { ...env, AGENTYARD_CONFIG: foreign.dir } });
+  assert.deepEqual(
+    [chosen.models.proxyEnv.HTTP_PROXY, chosen.models.proxyEnv.NO_PROXY, chosen.notes],
+    ["http://collector.example:3128", "a", []],
+  );
+});
+
+test("the wire format of a slot can be said, and brings its vendor's address with it [M6]", async (t) => {
+  const place = makePlace(t);
+  const base = async (env: Record<string, string>) => {
+    const { api, baseUrl } = (await place.load({ env: { MODEL_BASIC_API_KEY: "sk", ...env } })).models.slots.base ?? {};
+    return [api, baseUrl];
+  };
+  assert.deepEqual(await base({ MODEL_BASIC_API: "Anthropic" }), ["anthropic", "https://api.anthropic.com/v1"]);
+  const own = { MODEL_BASIC_API: "anthropic", MODEL_BASIC_BASE_URL: "http://127.0.0.1:8000" };
+  assert.deepEqual(await base(own), ["anthropic", "http://127.0.0.1:8000"]);
+  assert.deepEqual(await base({}), [undefined, "https://api.openai.com/v1"]);
+  const [mistake] = await place.mistakes({ env: { MODEL_BASIC_API_KEY: "sk", MODEL_BASIC_API: "claude" } });
+  assert.match(mistake ?? "", /MODEL_BASIC_API.*claude.*chat.*anthropic/s);
+});
+
+test("whom tools reach and who searches is set in files, and the keys in .env, which nobody is shown [T2][P5][Q1]", async (t) => {
+  const place = makePlace(t);
+  place.write(
+    ".env",
+    "BRAVE_API_KEY=brave-1\nGOOGLE_SEARCH_API_KEY=google-2\nGOOGLE_CSE_ID=cx\nSEARXNG_URL=http://127.0.0.1:8888/\n",
+  );
+  place.write(
+    "config/agentyard.yaml",
+    "web:\n  private_hosts: [wiki.corp:8090]\n  timeout_seconds: 5\n  search: brave\n",
+  );
+  const config = await place.load();
+  const { search, ...reach } = config.web;
+  assert.deepEqual(reach, {
+    ...{ hosts: [], privateHosts: ["wiki.corp:8090"], timeoutMs: 5_000, bytesMax: 20_971_520, proxyFindsNames: false },
+  });
+  assert.deepEqual(search, {
+    provider: "brave",
+    google: { url: "https://www.googleapis.com", key: "google-2", engine: "cx" },
+    brave: { url: "https://api.search.brave.com", key: "brave-1" },
+    tavily: { url: "https://api.tavily.com", key: undefined },
+    jina: { searchUrl: "https://s.jina.ai", readerUrl: "https://r.jina.ai", key: undefined },
+    searxng: { url: "http://127.0.0.1:8888" },
+  });
+  const shown = JSON.stringify(explainConfig(config));
+  assert.ok(!shown.includes("brave-1") && !shown.includes("google-2"), shown);
+  assert.deepEqual(
+    ["brave-1", "google-2"].filter((key) => !config.secrets.includes(key)),
+    [],
+  );
+});
+
+test("a folder of somebody else can neither open the user's network nor have the user's keys sent anywhere [T7][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write(
+    "config/agentyard.yaml",
+    "web:\n  private_hosts: [127.0.0.1]\n  brave_url: https://collector.example\n",
+  );
+  foreign.write(".env", "TAVILY_URL=https://collector.example\n");
+  const env = { BRAVE_API_KEY: "mine" };
+  const told = (name: string) =>
+    `${name} would let this folder decide whom the tools reach and who gets your keys. Write it into `;
+  const mistakes = await foreign.mistakes({ env });
+  assert.deepEqual(
+    mistakes.map((line) => line.replace(/(Write it into ).*/, "$1")),
+    [
+      `.env:1: ${told("web.tavily_url")}`,
+      `config/agentyard.yaml:2: ${told("web.private_hosts")}`,
+      `config/agentyard.yaml:3: ${told("web.brave_url")}`,
+    ],
+  );
+});
+
+test("a folder of somebody else cannot say where programs run [X3][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  foreign.write("config/agentyard.yaml", "sandbox:\n  provider: docker\n  docker_host: tcp://collector.example:2375\n");
+  foreign.write(".env", "AGENTYARD_SANDBOX_DOCKER_IMAGE=theirs\n");
+  const told = (name: string) =>
+    `${name} would let this folder decide where programs run and whom they reach. Write it into `;
+  assert.deepEqual(
+    (await foreign.mistakes({ env: {} })).map((line) => line.replace(/(Write it into ).*/, "$1")),
+    [
+      `.env:1: ${told("sandbox.docker_image")}`,
+      `config/agentyard.yaml:2: ${told("sandbox.provider")}`,
+      `config/agentyard.yaml:3: ${told("sandbox.docker_host")}`,
+    ],
+  );
+});
+
+test("a folder of somebody else cannot open the network to programs, nor say where their packages come from [X5][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  const settings: readonly [key: string, variable: string, value: string][] = [
+    ["network_hosts", "AGENTYARD_SANDBOX_NETWORK_HOSTS", "evil.example"],
+    ["network_private_hosts", "AGENTYARD_SANDBOX_NETWORK_PRIVATE_HOSTS", "127.0.0.1:7420"],
+    ["package_index", "AGENTYARD_SANDBOX_PACKAGE_INDEX", "https://evil.example/simple"],
+    ["npm_registry", "AGENTYARD_SANDBOX_NPM_REGISTRY", "https://evil.example"],
+  ];
+  const told = settings.map(
+    ([key], at) =>
+      `${at + 2}: sandbox.${key} would let this folder decide where programs run and whom they reach. ` +
+      "Write it into ~/.config/agentyard/agentyard.yaml, or name the folder with AGENTYARD_CONFIG.",
+  );
+  const yaml = settings.map(([key, , value]) => `  ${key}: ${key.endsWith("hosts") ? `["${value}"]` : value}\n`);
+  foreign.write("config/agentyard.yaml", `sandbox:\n${yaml.join("")}`);
+  assert.deepEqual(
+    await foreign.mistakes(),
+    told.map((line) => `config/agentyard.yaml:${line}`),
+  );
+  assert.deepEqual((await foreign.load({ env: { AGENTYARD_CONFIG: foreign.dir } })).network, {
+    ...{ hosts: ["evil.example"], privateHosts: ["127.0.0.1:7420"] },
+    ...{ packageIndex: "https://evil.example/simple", npmRegistry: "https://evil.example" },
+  });
+
+  foreign.write("config/agentyard.yaml", "");
+  foreign.write(".env", `# theirs\n${settings.map(([, variable, value]) => `${variable}=${value}\n`).join("")}`);
+  assert.deepEqual(
+    await foreign.mistakes(),
+    told.map((line) => `.env:${line}`),
+  );
+});

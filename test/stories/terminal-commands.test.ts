@@ -1,25 +1,31 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  globSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { createClient, type Fetch } from "../../src/client/client.ts";
 import type { Machine } from "../../src/terminal/terminal.ts";
+import { inboxOf, say } from "../world/decisions.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { keys, startChat } from "../world/pty.ts";
-import { must, startYard } from "../world/yard.ts";
-
-function talk(setting: Parameters<typeof startChat>[0]) {
-  const chat = startChat(setting);
-  const say = async (line: string) => {
-    chat.type(line + keys.enter);
-    const answer = await chat.waitFor("\nYou> ");
-    return answer.slice(line.length + 1, -"\nYou> ".length);
-  };
-  const begin = async () => /[0-9a-f-]{36}/.exec(await chat.waitFor("You> "))?.[0] ?? "";
-  return { ...chat, say, begin };
-}
+import { paragraph, pdf, printed } from "../world/pdf-files.ts";
+import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { saidOf } from "../world/said.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const script = () => [
   calls(["write_file", { path: "outputs/note.txt", content: "hello" }]),
@@ -31,72 +37,68 @@ test("/timeline, /branch and /export tell of the turns there were, and of none [
   const folder = folderWith(t, { "there.md": "mine" });
   await using model = await modelServer([...script(), says("Three, in the branch.")]);
   await using yard = await startYard({ model });
-  const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
+  await using chat = startChat({ client: yard.client, place: { folder, homeDir: folder } });
   const id = await chat.begin();
-  assert.equal(await chat.say("/timeline"), "No turn has run here yet.");
-  assert.equal(await chat.say("/branch"), "✗ Nothing was said here that a branch could begin with.");
-  assert.equal(await chat.say("/export"), "✗ There is nothing to export yet.");
-  await chat.say("first");
-  await chat.say("second");
+  assert.equal(await chat.ask("/timeline"), "No turn has run here yet.");
+  assert.equal(await chat.ask("/branch"), "✗ Nothing was said here that a branch could begin with.");
+  assert.equal(await chat.ask("/export"), "✗ There is nothing to export yet.");
+  await chat.ask("first");
+  await chat.ask("second");
 
-  const first = await chat.say("/timeline 1");
+  const first = await chat.ask("/timeline 1");
   assert.match(first, /^Turn 1: [\d.]+ m?s, done\n {2}\+[\d.]+ m?s +[\d.]+ m?s +step 1: test-model, 100 in, 10 out\n/);
   assert.match(
     first,
     /\n {2}\+[\d.]+ m?s +[\d.]+ m?s +✓ write_file\n.*step 2: test-model, .*\n {2}model [\d.]+ m?s · tools [\d.]+ m?s · /,
   );
-  assert.match(await chat.say("/timeline"), /^Turn 2: /);
-  assert.equal(await chat.say("/timeline 9"), "✗ There is no turn 9 here; there are 2.");
-  assert.equal(await chat.say("/timeline x"), "✗ There is no turn x here; there are 2.");
+  assert.match(await chat.ask("/timeline"), /^Turn 2: /);
+  assert.equal(await chat.ask("/timeline 9"), "✗ There is no turn 9 here; there are 2.");
+  assert.equal(await chat.ask("/timeline x"), "✗ There is no turn x here; there are 2.");
 
   const name = `conversation-${id.slice(0, 8)}.md`;
-  assert.match(await chat.say("/export"), new RegExp(`^✓ Written to ${join(folder, name)} \\(\\d+ bytes\\)$`));
+  assert.match(await chat.ask("/export"), new RegExp(`^✓ Written to ${join(folder, name)} \\(\\d+ bytes\\)$`));
   const written = readFileSync(join(folder, name), "utf8");
   assert.match(written, new RegExp(`^# first\n\nConversation ${id}, exported [-\\d: ]+\\.\n\n## You\n\nfirst\n\n`));
   assert.match(written, /> Tool `write_file`: ok\n\n## Agent\n\n\*\*One\*\* is done\.\n\n## You\n\nsecond\n/);
-  assert.match(await chat.say("/export there.md"), /there\.md is there already; \/export -f replaces it\.$/);
+  assert.match(await chat.ask("/export there.md"), /there\.md is there already; \/export -f replaces it\.$/);
   assert.equal(readFileSync(join(folder, "there.md"), "utf8"), "mine");
-  assert.match(await chat.say("/export -f there.md"), /^✓ Written to /);
-  assert.match(await chat.say("/export new/folder/x.md"), /^✓ Written to .*new\/folder\/x\.md \(/);
-  assert.match(await chat.say("/export --what"), /^✗ Use \/export/);
-  assert.match(await chat.say("/export all.jsonl"), /^✓ /);
+  assert.match(await chat.ask("/export -f there.md"), /^✓ Written to /);
+  assert.match(await chat.ask("/export new/folder/x.md"), /^✓ Written to .*new\/folder\/x\.md \(/);
+  assert.match(await chat.ask("/export --what"), /^✗ Use \/export/);
+  assert.match(await chat.ask("/export all.jsonl"), /^✓ /);
   const events = readFileSync(join(folder, "all.jsonl"), "utf8").trimEnd().split("\n");
   assert.deepEqual(
     events.map((line) => JSON.parse(line).seq),
     events.map((_, index) => index + 1),
   );
 
-  assert.equal(await chat.say("/branch 9"), "✗ There is no finished turn 9 here; there are 2.");
-  assert.equal(await chat.say("/branch second"), "✗ Use /branch, or /branch N to go on after turn N.");
-  chat.type(`/branch 1${keys.enter}`);
-  const branched = await chat.waitFor(/is done\.\n\s*You> /);
+  assert.equal(await chat.ask("/branch 9"), "✗ There is no finished turn 9 here; there are 2.");
+  assert.equal(await chat.ask("/branch second"), "✗ Use /branch, or /branch N to go on after turn N.");
+  const branched = await chat.say("/branch 1", /is done\.\n\s*You> /);
   const newId = /✓ Branch ([0-9a-f-]{36}) of [0-9a-f]{8}; \/load [0-9a-f]{8} goes back\.\n/.exec(branched)?.[1] ?? "";
   assert.match(branched, /\nYou> first\n\*\*One\*\* is done\.\n/);
   assert.doesNotMatch(branched, /second/);
-  await chat.say("third");
+  await chat.ask("third");
   const files = await must(yard.client.call("listFiles", { params: { id: newId }, query: { path: "outputs" } }));
   assert.deepEqual(
     files.items.map(({ path }) => path),
     ["outputs/note.txt"],
   );
-  chat.leave();
-  await chat.ended;
 });
 
 test("/branch names files that could not be copied, or that none could, and says where they still are [U1][P4]", async () => {
   await using model = await modelServer(() => says("Done."));
   await using yard = await startYard({ model });
-  const chat = talk({ client: yard.client });
+  await using chat = startChat(yard);
   const id = await chat.begin();
-  await chat.say("first");
+  await chat.ask("first");
   const outputs = join(yard.data, "workspace", id, "outputs");
   writeFileSync(join(yard.data, "elsewhere"), "x");
   linkSync(join(yard.data, "elsewhere"), join(outputs, "hard"));
   const [from, named] = [id.slice(0, 8), "copy them there under other names, then /branch again."];
   const branched = async () => {
-    chat.type(`/branch${keys.enter}`);
-    const said = await chat.waitFor(/\n! .*\n[\s\S]*You> /);
-    await chat.say(`/load ${from}`);
+    const said = await chat.say("/branch", /\n! .*\n[\s\S]*You> /);
+    await chat.ask(`/load ${from}`);
     return /\n(! .*)\n/.exec(said)?.[1];
   };
   const some = `! These files could not be copied: outputs/hard. They are still in ${from}: /load ${from}, have the agent ${named}`;
@@ -106,10 +108,8 @@ test("/branch names files that could not be copied, or that none could, and says
   writeFileSync(outputs, "");
   const none = `! The files could not be copied, or not all of them; the log file says why. They are still in ${from}: when that is mended, /load ${from} and /branch again.`;
   assert.equal(await branched(), none);
-  await chat.say("/lang zh");
+  await chat.ask("/lang zh");
   assert.match((await branched()) ?? "", new RegExp(`^! 文件没能复制，或没有全部复制；.* ${from} .*再用 /branch。$`));
-  chat.leave();
-  await chat.ended;
 });
 
 const isRoot = process.geteuid?.() === 0;
@@ -127,31 +127,29 @@ test("where /export cannot write it says why and what to do, and what was there 
   writeFileSync(join(small, "a.md"), "mine");
   await using model = await modelServer([says("much ".repeat(10_000))]);
   await using yard = await startYard({ model });
-  const chat = talk({ client: yard.client, place: { folder, homeDir: folder } });
+  await using chat = startChat({ client: yard.client, place: { folder, homeDir: folder } });
   await chat.begin();
-  await chat.say("first");
+  await chat.ask("first");
   const unchanged = "What was there before is unchanged. Free some space, then try again.";
   for (const [option, file] of [
     ["", join(small, "x.md")],
     ["-f ", join(small, "a.md")],
   ]) {
     assert.equal(
-      await chat.say(`/export ${option}${file}`),
+      await chat.ask(`/export ${option}${file}`),
       `✗ ${file} could not be written: the disk is full. ${unchanged}`,
     );
   }
   assert.deepEqual([readdirSync(small), readFileSync(join(small, "a.md"), "utf8")], [["a.md"], "mine"]);
-  assert.equal(await chat.say("/export file/x.md"), "✗ file/x.md is not a file. Name a file in it.");
-  assert.equal(await chat.say("/export -f there"), "✗ there is not a file. Name a file in it.");
+  assert.equal(await chat.ask("/export file/x.md"), "✗ file/x.md is not a file. Name a file in it.");
+  assert.equal(await chat.ask("/export -f there"), "✗ there is not a file. Name a file in it.");
   execFileSync("mkfifo", [join(folder, "pipe")]);
-  assert.equal(await chat.say("/export -f pipe"), "✗ pipe is not a file. Name a file in it.");
-  await chat.say("/lang zh");
+  assert.equal(await chat.ask("/export -f pipe"), "✗ pipe is not a file. Name a file in it.");
+  await chat.ask("/lang zh");
   assert.equal(
-    await chat.say(`/export ${small}/x.md`),
+    await chat.ask(`/export ${small}/x.md`),
     `✗ ${small}/x.md 写入失败：磁盘已满。原有内容没有变化。请腾出一些空间，然后重试。`,
   );
-  chat.leave();
-  await chat.ended;
 });
 
 test("/open opens a copy of a picture or text; programs and pages are only copied [U1][Q1]", async () => {
@@ -170,23 +168,21 @@ test("/open opens a copy of a picture or text; programs and pages are only copie
     says("Made."),
   ]);
   await using yard = await startYard({ model });
-  const chat = talk({ client: yard.client, machine });
+  await using chat = startChat({ client: yard.client, machine });
   await chat.begin();
-  assert.equal(await chat.say("/open"), "✗ Use /open PATH; /files lists the files of this conversation.");
-  assert.equal(await chat.say("/open outputs/a.txt"), "No files here.");
-  await chat.say("make them");
-  assert.match(await chat.say("/open outputs/a.txt"), /^✓ outputs\/a\.txt opens \(a copy: \/.*\/a\.txt\)$/);
+  assert.equal(await chat.ask("/open"), "✗ Use /open PATH; /files lists the files of this conversation.");
+  assert.equal(await chat.ask("/open outputs/a.txt"), "No files here.");
+  await chat.ask("make them");
+  assert.match(await chat.ask("/open outputs/a.txt"), /^✓ outputs\/a\.txt opens \(a copy: \/.*\/a\.txt\)$/);
   assert.equal(readFileSync(opened[0] ?? "", "utf8"), "hello");
-  assert.notEqual(dirname(opened[0] ?? ""), dirname(await copyOf(chat.say("/open outputs/run.sh"))));
-  assert.match(await chat.say("/open 'outputs/page.html'"), /It is not opened by itself/);
+  assert.notEqual(dirname(opened[0] ?? ""), dirname(await copyOf(chat.ask("/open outputs/run.sh"))));
+  assert.match(await chat.ask("/open 'outputs/page.html'"), /It is not opened by itself/);
   assert.equal(opened.length, 1);
   rmSync(dirname(opened[0] ?? ""), { recursive: true });
-  assert.equal(await chat.say("/open outputs"), "✗ outputs is a folder; /save outputs copies all of it.");
-  assert.match(await chat.say("/open outputs/none.txt"), /^✗ /);
-  assert.match(await chat.say("/open ../../etc/passwd"), /^✗ /);
-  assert.equal(await chat.say("/doctor"), "✓ everything is there");
-  chat.leave();
-  await chat.ended;
+  assert.equal(await chat.ask("/open outputs"), "✗ outputs is a folder; /save outputs copies all of it.");
+  assert.match(await chat.ask("/open outputs/none.txt"), /^✗ /);
+  assert.match(await chat.ask("/open ../../etc/passwd"), /^✗ /);
+  assert.equal(await chat.ask("/doctor"), "✓ everything is there");
 });
 
 async function copyOf(said: Promise<string>): Promise<string> {
@@ -197,35 +193,533 @@ async function copyOf(said: Promise<string>): Promise<string> {
 
 test("/lang changes what is said from now on; unknown ones say what there is [U1][P4]", async () => {
   await using yard = await startYard();
-  const chat = talk({ client: yard.client });
+  await using chat = startChat(yard);
   await chat.begin();
-  assert.equal(await chat.say("/lang"), "The terminal speaks English. /lang with one of en, zh changes it.");
-  assert.equal(await chat.say("/lang fr"), "✗ “fr” is not spoken here; there are: en, zh.");
-  assert.match(await chat.say("/lang zh"), /^✓ 终端现在使用中文。/);
-  assert.match(await chat.say("/timeline"), /^这里还没有运行过回合。$/);
-  assert.match(await chat.say("/doctor"), /^✗ 这里无法得知/);
-  assert.match(await chat.say("/help"), /\/demo +两分钟的导览/);
-  assert.match(await chat.say("/LANG en"), /^✗ 没有|✗/);
-  assert.match(await chat.say("/lang en"), /^✓ The terminal speaks English now\./);
-  assert.match(await chat.say("/branhc"), /did you mean \/branch\?/);
-  chat.leave();
-  await chat.ended;
+  assert.equal(await chat.ask("/lang"), "The terminal speaks English. /lang with one of en, zh changes it.");
+  assert.equal(await chat.ask("/lang fr"), "✗ “fr” is not spoken here; there are: en, zh.");
+  assert.match(await chat.ask("/lang zh"), /^✓ 终端现在使用中文。/);
+  assert.match(await chat.ask("/timeline"), /^这里还没有运行过回合。$/);
+  assert.match(await chat.ask("/doctor"), /^✗ 这里无法得知/);
+  assert.match(await chat.ask("/help"), /\/demo +两分钟的导览/);
+  assert.match(await chat.ask("/LANG en"), /^✗ 没有|✗/);
+  assert.match(await chat.ask("/lang en"), /^✓ The terminal speaks English now\./);
+  assert.match(await chat.ask("/branhc"), /did you mean \/branch\?/);
 });
 
 test("/load of an id that is ambiguous, unknown or deleted says so, and what is open stays open [U1][L9]", async () => {
   await using yard = await startYard();
   for (const id of ["same-one", "same-two", "gone-soon"])
     await must(yard.client.call("createConversation", { body: { id } }));
-  const chat = talk({ client: yard.client });
+  await using chat = startChat(yard);
   await chat.begin();
-  const ambiguous = await chat.say("/load same");
+  const ambiguous = await chat.ask("/load same");
   assert.match(ambiguous, /^✗ .*same-one.*same-two|^✗ .*same-two.*same-one/s);
   const how = "  /sessions lists those that there are; /load takes the beginning of an id.";
-  assert.equal(await chat.say("/load nothing"), `✗ Session not found: nothing\n${how}`);
-  assert.equal(await chat.say("/load same-one"), "✓ Loaded session: same-one");
+  assert.equal(await chat.ask("/load nothing"), `✗ Session not found: nothing\n${how}`);
+  assert.equal(await chat.ask("/load same-one"), "✓ Loaded session: same-one");
   await must(yard.client.call("deleteConversation", { params: { id: "gone-soon" } }));
-  assert.equal(await chat.say("/load gone"), `✗ Session not found: gone\n${how}`);
-  assert.match(await chat.say("/current"), /^Current session: same-one\n/);
-  chat.leave();
-  await chat.ended;
+  assert.equal(await chat.ask("/load gone"), `✗ Session not found: gone\n${how}`);
+  assert.match(await chat.ask("/current"), /^Current session: same-one\n/);
+});
+
+const writes = (path: string, content: string): [string, object] => ["write_file", { path, content }];
+
+test("/undo undoes a turn and says what became of each file, and what was said [U1][W12]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "from me" });
+  await using model = await modelServer([
+    calls(writes("outputs/a.txt", "one"), writes("outputs/b.txt", "b")),
+    says("Done."),
+    calls(writes("outputs/a.txt", "two"), writes("outputs/c.txt", "c")),
+    says("Done again."),
+  ]);
+  await using yard = await startYard({ model });
+  await using chat = startChat({ client: yard.client, place: { folder, homeDir: folder } });
+  await chat.begin();
+  assert.equal(
+    await chat.ask("/undo"),
+    "✗ There is no turn to undo. Nothing was changed. Send a message first; its turn can then be undone.",
+  );
+  await chat.ask("write one");
+  const second = await chat.ask("write two, see #a.txt");
+  assert.deepEqual(second.match(/^ {2}[+~-] .*$/gm)?.sort(), [
+    "  + outputs/c.txt (1 byte)",
+    "  ~ outputs/a.txt (3 bytes)",
+  ]);
+  const undone = (turn: number, lines: readonly string[], said: string) =>
+    [`✓ Turn ${turn} is undone`, ...lines, "You had said:", `You> ${said}`, "You> "].join("\n");
+  chat.type(`/undo${keys.enter}`);
+  const back = ["  ~ outputs/a.txt (as before)", "  - outputs/c.txt (deleted)"];
+  await chat.waitFor(undone(2, back, "write two, see #a.txt"));
+  chat.type(`/undo${keys.enter}`);
+  const gone = ["  - outputs/a.txt (deleted)", "  - outputs/b.txt (deleted)"];
+  await chat.waitFor(undone(1, gone, "write one"));
+});
+
+test("a file that somebody changed since is left as it is, and /undo says so [U1][W12]", async () => {
+  await using model = await modelServer([calls(writes("uploads/a.txt", "by the agent")), says("Done.")]);
+  await using yard = await startYard({ model });
+  await using chat = startChat(yard);
+  const id = await chat.begin();
+  const written = chat.ask("write");
+  await until("the user is asked", async () => (await inboxOf(yard)).length > 0);
+  const [open] = await inboxOf(yard);
+  assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+  await written;
+  await must(yard.client.upload(id, "a.txt", Buffer.from("by me")));
+  assert.match(await chat.ask("/undo"), /\n {2}! uploads\/a\.txt is left as it is: it was changed since\n/);
+});
+
+test("where /undo cannot give a file back it says what to do [U1][W12][P4]", async () => {
+  await using model = await modelServer([
+    calls(writes("outputs/a.txt", "first")),
+    says("Done."),
+    calls(writes("outputs/a.txt", "second")),
+    says("Done again."),
+  ]);
+  await using yard = await startYard({ model, env: { AGENTYARD_KEPT_FILE_BYTES_MAX: "4" } });
+  const { conversation: id } = await yard.ask("write");
+  await yard.ask("write again", { conversation: id });
+  await using chat = startChat({ client: yard.client, command: { going: { id } } });
+  await chat.waitFor("You> ");
+  await chat.say(
+    "/undo",
+    "\n  ! outputs/a.txt is left as it is: what it was before was not kept; ask the agent to make it anew\n",
+  );
+});
+
+test("/files lists what the conversation has, one level at a time [U1][F2]", async () => {
+  await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
+  await using yard = await startYard({ model });
+  await using chat = startChat(yard);
+  await chat.begin();
+  assert.equal(await chat.ask("/files"), "No files here.");
+  await chat.ask("write");
+  assert.deepEqual(
+    (await chat.ask("/files")).match(/^ {2}\S+ +folder$/gm)?.map((line) => line.trim().split(" ")[0]),
+    ["outputs/", "skills/", "temp/", "uploads/"],
+  );
+  assert.match(await chat.ask("/files outputs"), /^ {2}outputs\/a\.txt {2}4 bytes {2}\d{4}-\d\d-\d\d \d\d:\d\d$/);
+  assert.equal(await chat.ask("/files temp"), "No files here.");
+  assert.match(await chat.ask("/files ../other"), /^✗ The path \.\.\/other leads out of the workspace\. /);
+});
+
+test("/files of a file shows its beginning; of one that is no text, what it is [U1][F2]", async () => {
+  await using yard = await startYard();
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const files = {
+    "short.md": "# A\n\n  two\u001b[2J\tthree\n",
+    "forty.txt": Array.from({ length: 40 }, (_, line) => `line ${line + 1}\n`).join(""),
+    "long.txt": Array.from({ length: 41 }, (_, line) => `line ${line + 1}\n`).join(""),
+    "two words.txt": "",
+    "中文.csv": Buffer.from("c4e3bac30a", "hex"),
+    "a.png": Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
+  };
+  for (const [name, bytes] of Object.entries(files)) await must(yard.client.upload(id, name, Buffer.from(bytes)));
+  await using chat = startChat({ client: yard.client, command: { going: { id } } });
+  await chat.begin();
+  assert.equal(await chat.ask("/files uploads/short.md"), "# A\n\n  two␛[2J    three");
+  assert.ok((await chat.ask("/files uploads/forty.txt")).endsWith("line 39\nline 40"));
+  const long = (await chat.ask("/files uploads/long.txt")).split("\n");
+  assert.deepEqual(
+    [long.length, long[39], long[40]],
+    [41, "line 40", "… 319 bytes in all; /save uploads/long.txt copies it to this machine."],
+  );
+  assert.equal(await chat.ask('/files "uploads/two words.txt"'), "uploads/two words.txt is empty.");
+  assert.equal(await chat.ask("/files uploads/中文.csv"), "你好");
+  assert.equal(await chat.ask("/files uploads/a.png"), "uploads/a.png: 16 bytes, no text (png)");
+});
+
+test("/files rm takes a file or a folder away, and says what [U1][F2]", async () => {
+  const script = calls(writes("outputs/a/1.txt", "1"), writes("outputs/a/2.txt", "2"), writes("outputs/b.txt", "b"));
+  await using model = await modelServer([script, says("Done.")]);
+  await using yard = await startYard({ model });
+  await using chat = startChat(yard);
+  const id = await chat.begin();
+  await chat.ask("write");
+  const answers = async (line: string, wanted: string) => {
+    chat.type(line + keys.enter);
+    await chat.waitFor(wanted);
+  };
+  await answers("/files rm outputs/b.txt", "\n✓ Deleted: outputs/b.txt (/undo does not bring it back)\n");
+  await answers("/files rm outputs/a", "\n✓ Deleted: outputs/a/ (/undo does not bring it back)\n");
+  await answers("/files rm outputs/b.txt", "\n✗ There is no file outputs/b.txt. ");
+  await answers("/files rm ../other", "\n✗ The path ../other leads out of the workspace. ");
+  const { items } = await must(yard.client.call("listFiles", { params: { id }, query: { path: "outputs" } }));
+  assert.deepEqual(items, []);
+});
+
+test("a turn that is undone elsewhere is told where it stands on the screen, with its files [U1][W12]", async () => {
+  await using model = await modelServer([
+    calls(writes("outputs/a.txt", "one")),
+    ...["Done.", "Fine.", "Last."].map((text) => says(text)),
+  ]);
+  await using yard = await startYard({ model });
+  await using chat = startChat(yard);
+  const id = await chat.begin();
+  await chat.ask("write");
+  await must(yard.client.call("undoTurn", { params: { id } }));
+  await chat.waitFor("✓ Turn 1 was undone elsewhere\n");
+  await chat.waitFor("  - outputs/a.txt (deleted)\n");
+  await chat.say("go on", "Fine.\n\nYou> ");
+  await must(yard.client.call("resetConversation", { params: { id } }));
+  await chat.waitFor("✓ This conversation was reset elsewhere\n");
+  await chat.say("/reset", "✓ Session reset\n");
+  await chat.say("and on", "Last.");
+  assert.equal(chat.text().split("elsewhere").length, 3, "what was done here is not told as done elsewhere");
+});
+
+test("a command that takes nothing refuses what stands behind it, and does nothing [U1]", async () => {
+  await using model = await modelServer([calls(writes("outputs/a.txt", "one")), says("Done.")]);
+  await using yard = await startYard({ model });
+  await using chat = startChat(yard);
+  const id = await chat.begin();
+  await chat.ask("write");
+  assert.equal(await chat.ask("/undo 2"), "✗ /undo does not take “2”. Use: /undo");
+  assert.equal(await chat.ask("/clear all"), "✗ /new does not take “all”. Use: /new");
+  assert.equal(await chat.ask("/exit now"), "✗ /quit does not take “now”. Use: /quit");
+  assert.equal((await must(yard.client.call("getConversation", { params: { id } }))).turns, 1);
+});
+
+const dayMs = 86_400_000;
+const texts = { none: "✓ Cleaned up 0 old workspaces", empty: "The trash is empty.", how: /Use \/clean, \/clean list/ };
+test("/clean says how many it cleaned up, and answers even when there is nothing [U1][W10][P4]", async () => {
+  await using yard = await startYard();
+  await using chat = startChat(yard);
+  await chat.begin();
+  assert.equal(await chat.ask("/clean"), texts.none);
+  assert.equal(await chat.ask("/clean list"), texts.empty);
+  assert.match(await chat.ask("/clean all"), texts.how);
+  assert.match(await chat.ask("/clean restore 123"), /^✗ .*123/);
+});
+
+test("where /clean could not move something it says where the reason is, and what to do then [U1][W10][P4]", async () => {
+  let now = systemClock.now();
+  const clock: Clock = { ...systemClock, now: () => now };
+  await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
+  await using yard = await startYard({ model, clock });
+  await yard.ask("write");
+  // Something else has the place of the trash.
+  rmSync(join(yard.data, "trash"), { recursive: true, force: true });
+  writeFileSync(join(yard.data, "trash"), "");
+  now += 8 * dayMs;
+  await using chat = startChat(yard);
+  await chat.waitFor("You> ");
+  await chat.say("/clean", "\n  ! 1 could not be moved; the log file says why. When that is mended, /clean again.\n");
+});
+
+test("files that were cleaned up are listed, named when their conversation is loaded, and come back [U1][W10]", async () => {
+  let laterMs = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + laterMs };
+  await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
+  await using yard = await startYard({ model, clock });
+  const { conversation } = await yard.ask("write");
+  laterMs = 8 * dayMs;
+  await using chat = startChat(yard);
+  await chat.begin();
+  assert.match(
+    await chat.ask("/clean"),
+    /^✓ Cleaned up 1 old workspaces\n {2}4 bytes moved to the trash: not used for 7 days\. \/clean list shows what can be restored\.$/,
+  );
+  const listed = await chat.ask("/clean list");
+  assert.match(listed, / {2}1 file, 4 bytes {2}conversation [0-9a-f]{8} {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n/);
+  const trash = /^ {2}(\S+)/.exec(listed)?.[1] ?? "";
+  await chat.say(
+    `/load ${conversation}`,
+    /Done\.\n! The files of this conversation were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it/,
+  );
+  await chat.waitFor("\nYou> ");
+  assert.equal(await chat.ask("/files outputs"), "No files here.");
+  assert.equal(
+    await chat.ask(`/clean restore ${trash.slice(0, -1)}`),
+    `✓ Restored 1 file of conversation ${conversation}`,
+  );
+  assert.match(await chat.ask("/files outputs"), /outputs\/a\.txt {2}4 bytes/);
+  await chat.say(`/load ${conversation}`, "Done.\nYou> ");
+});
+
+test("a loaded conversation shows what was said, not what was put behind it for the model [U1][F3]", async (t) => {
+  const folder = folderWith(t, { "notes.md": "# A secret of many lines\n" });
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
+  await using chat = startChat({ client: yard.client, place: { folder, homeDir: folder } });
+  const id = await chat.begin();
+  await chat.ask("read #notes.md");
+  await chat.ask("/new");
+  await chat.say(`/load ${id}`, `✓ Loaded session: ${id}\nYou> read #notes.md\n  ↑ uploads/notes.md\nRead.\nYou> `);
+});
+
+/** A chat in a conversation that has files, in front of a folder of this machine. */
+async function talk(yard: TestYard, folder: string, files: Readonly<Record<string, string>>, client = yard.client) {
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  for (const [name, text] of Object.entries(files)) await must(yard.client.upload(id, name, Buffer.from(text)));
+  const chat = startChat({
+    client,
+    place: { folder, homeDir: join(folder, "home") },
+    command: { going: { id } },
+  });
+  await chat.waitFor("You> ");
+  return { ...chat, id };
+}
+
+const textsIn = (folder: string) =>
+  Object.fromEntries(
+    globSync("**", { cwd: folder, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name).slice(folder.length + 1), join(parentPath, name)] as const)
+      .map(([path, file]) => [path, readFileSync(file, "utf8")]),
+  );
+
+test("/save copies a file to the current folder, under another name, into a folder, or to one's home [U1][F2]", async (t) => {
+  const folder = folderWith(t, { "sub/": "", "home/": "" });
+  await using yard = await startYard();
+  await using chat = await talk(yard, folder, { "a.txt": "1234", "two words.txt": "tw" });
+  assert.equal(await chat.ask("/save uploads/a.txt"), "✓ uploads/a.txt → a.txt (4 bytes)");
+  assert.equal(await chat.ask("/save uploads/a.txt b.txt"), "✓ uploads/a.txt → b.txt (4 bytes)");
+  assert.equal(await chat.ask("/save uploads/a.txt sub"), "✓ uploads/a.txt → sub/a.txt (4 bytes)");
+  assert.equal(await chat.ask("/save uploads/a.txt new/c.txt"), "✓ uploads/a.txt → new/c.txt (4 bytes)");
+  assert.equal(
+    await chat.ask('/save "uploads/two words.txt" ~/'),
+    "✓ uploads/two words.txt → home/two words.txt (2 bytes)",
+  );
+  assert.equal(await chat.ask("/save uploads/two\\ words.txt 'x y'"), "✓ uploads/two words.txt → x y (2 bytes)");
+  const four = "1234";
+  assert.deepEqual(textsIn(folder), {
+    ...{ "a.txt": four, "b.txt": four, "sub/a.txt": four, "new/c.txt": four },
+    ...{ "home/two words.txt": "tw", "x y": "tw" },
+  });
+});
+
+test("/save replaces nothing unless it is told to [U1][F2]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "mine", "uploads/b.txt": "mine too", "dir/": "" });
+  await using yard = await startYard();
+  await using chat = await talk(yard, folder, { "a.txt": "theirs", "b.txt": "b" });
+  const refused = (path: string) => `✗ Already here, and nothing was saved: ${path}. /save -f replaces them.`;
+  assert.equal(await chat.ask("/save uploads/a.txt"), refused("a.txt"));
+  assert.equal(await chat.ask("/save uploads"), refused("uploads/b.txt"));
+  assert.deepEqual(textsIn(folder), { "a.txt": "mine", "uploads/b.txt": "mine too" });
+  assert.equal(await chat.ask("/save -f uploads/a.txt"), "✓ uploads/a.txt → a.txt (6 bytes)");
+  mkdirSync(join(folder, "dir/a.txt"));
+  assert.match(await chat.ask("/save -f uploads/a.txt dir"), /^✗ dir\/a\.txt is not a file\. /);
+  assert.deepEqual(textsIn(folder), { "a.txt": "theirs", "uploads/b.txt": "mine too" });
+});
+
+test("/save of a folder copies all files of it, below its own name or another [U1][F2]", async (t) => {
+  const folder = folderWith(t, {});
+  await using model = await modelServer([
+    {
+      calls: ["outputs/a.txt", "outputs/sub/b.txt"].map((path, index) => ({
+        ...{ id: `c${index}`, name: "write_file", arguments: JSON.stringify({ path, content: path }) },
+      })),
+    },
+    says("Done."),
+  ]);
+  await using yard = await startYard({ model });
+  await using chat = await talk(yard, folder, {});
+  await chat.ask("write");
+  assert.equal(await chat.ask("/save outputs/"), "✓ outputs/ → outputs/ (2 files, 30 bytes)");
+  assert.equal(await chat.ask("/save outputs copy/of/it"), "✓ outputs/ → copy/of/it/ (2 files, 30 bytes)");
+  assert.equal(await chat.ask("/save temp"), "No files here.");
+  const [a, b] = ["outputs/a.txt", "outputs/sub/b.txt"];
+  assert.deepEqual(textsIn(folder), { [a]: a, [b]: b, "copy/of/it/a.txt": a, "copy/of/it/sub/b.txt": b });
+});
+
+test("/save says what it cannot do: no such file, a path outside, a file in place of a folder [U1][W5]", async (t) => {
+  const folder = folderWith(t, { file: "" });
+  await using yard = await startYard();
+  await using chat = await talk(yard, folder, { "a.txt": "1" });
+  const how =
+    '✗ Use /save PATH [TO], or /save -f PATH [TO] to replace what is there. A name with blanks: "two words.txt".';
+  assert.equal(await chat.ask("/save"), how);
+  assert.equal(await chat.ask("/save a b c"), how);
+  assert.match(await chat.ask("/save uploads/b.txt"), /^✗ There is no file uploads\/b\.txt\. /);
+  assert.match(
+    await chat.ask("/save ../../etc/passwd"),
+    /^✗ The path \.\.\/\.\.\/etc\/passwd leads out of the workspace\. /,
+  );
+  assert.match(await chat.ask("/save uploads/a.txt file/b.txt"), /^✗ file\/b\.txt is not a file\. /);
+  assert.deepEqual(textsIn(folder), { file: "" });
+  await chat.ask("/new");
+  assert.equal(await chat.ask("/save uploads/a.txt"), "No files here.");
+});
+
+/** A yard whose downloads begin, and go on only when they are let go. */
+function slowDownloads(fetch: Fetch) {
+  const { promise: letGo, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  const slow: Fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    if (!url.includes("/files/content") || init.method !== "GET" || response.body === null) return response;
+    begun += 1;
+    const held = new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        controller.enqueue(chunk);
+        await letGo;
+      },
+    });
+    return new Response(response.body.pipeThrough(held), response);
+  };
+  return { client: createClient({ fetch: slow }), letGo: resolve, hasBegun: () => begun > 0 };
+}
+
+test("/save says at once, and once, where it cannot even look whether something is there, and fetches nothing [U1]", async (t) => {
+  const folder = folderWith(t, {});
+  await using yard = await startYard();
+  const slow = slowDownloads(yard.fetch);
+  slow.letGo();
+  await using chat = await talk(yard, folder, { "a.txt": "1", "b.txt": "2" }, slow.client);
+  const long = "x".repeat(300);
+  for (const wish of [`uploads/a.txt ${long}`, `uploads ${long}`]) {
+    const said = await chat.ask(`/save ${wish}`);
+    assert.match(said, /^✗ x+…\S* could not be written: /);
+    assert.equal(said.split("✗").length, 2);
+  }
+  assert.deepEqual([slow.hasBegun(), textsIn(folder)], [false, {}]);
+});
+
+test("Esc stops saving, and nothing half is left; a large file shows how far it is [U1][L6]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "mine" });
+  await using yard = await startYard();
+  const slow = slowDownloads(yard.fetch);
+  await using chat = await talk(yard, folder, { "a.txt": "0123456789\n".repeat(600_000) }, slow.client);
+  chat.type(`/save -f uploads/a.txt${keys.enter}`);
+  await until("it has begun", slow.hasBegun);
+  await chat.say("/save uploads/a.txt b.txt", "✗ Another file is being saved; wait for it, or stop it with Esc.\n");
+  chat.type(keys.escape);
+  await chat.waitFor("■ Stopped; what was not complete is not kept.\n");
+  await chat.waitFor("You> ");
+  assert.deepEqual(textsIn(folder), { "a.txt": "mine" });
+  assert.deepEqual(globSync(".*", { cwd: folder }), []);
+  slow.letGo();
+  await chat.say("/save -f uploads/a.txt", "↓ uploads/a.txt: 100 % of 6.3 MB");
+  await chat.waitFor("✓ uploads/a.txt → a.txt (6.3 MB)\n");
+});
+
+test("a download that breaks off leaves what was there [U1][L7]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "mine" });
+  await using yard = await startYard();
+  const fetch: Fetch = async (url, init) => {
+    const response = await yard.fetch(url, init);
+    if (!url.includes("/files/content")) return response;
+    const cut = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+    return new Response(cut, response);
+  };
+  await using chat = await talk(yard, folder, { "a.txt": "theirs" }, createClient({ fetch }));
+  const said = saidOf("read_failed", { path: "uploads/a.txt", why: "broken_off" });
+  const told = await chat.ask("/save -f uploads/a.txt");
+  assert.ok(told.startsWith(`✗ ${said} `), told);
+  assert.deepEqual(textsIn(folder), { "a.txt": "mine" });
+});
+
+test("who leaves while a file is being saved leaves nothing half behind [U1]", async (t) => {
+  const folder = folderWith(t, {});
+  await using yard = await startYard();
+  const slow = slowDownloads(yard.fetch);
+  await using chat = await talk(yard, folder, { "a.txt": "1234".repeat(100_000) }, slow.client);
+  chat.type(`/save uploads/a.txt${keys.enter}`);
+  await until("it has begun", slow.hasBegun);
+  chat.type(`/quit${keys.enter}`);
+  assert.equal(await chat.ended, 0);
+  assert.deepEqual([textsIn(folder), globSync(".*", { cwd: folder })], [{}, []]);
+});
+
+test("in a pipe the next line waits until a file is saved [U1][P2]", async (t) => {
+  const folder = folderWith(t, {});
+  await using model = await modelServer([says("Hi.")]);
+  await using yard = await startYard({ model });
+  const { conversation } = await yard.ask("hi");
+  await must(yard.client.upload(conversation, "a.txt", Buffer.from("1234")));
+  const pipe = openTestPipe("/save uploads/a.txt\n/save uploads/a.txt\n");
+  const setting = { client: yard.client, place: { folder, homeDir: folder } };
+  assert.equal(await runInPipe(pipe, setting, { name: "chat", going: { id: conversation } }), 0);
+  const told = pipe.written.output.split("\n").slice(-3);
+  assert.deepEqual(told, [
+    "✓ uploads/a.txt → a.txt (4 bytes)",
+    "✗ Already here, and nothing was saved: a.txt. /save -f replaces them.",
+    "",
+  ]);
+});
+
+test("/save of a folder with more than ten thousand files asks for a smaller one [U1]", async (t) => {
+  const folder = folderWith(t, {});
+  await using yard = await startYard();
+  const fetch: Fetch = (url, init) => {
+    const { pathname, searchParams } = new URL(url);
+    if (!pathname.endsWith("/files")) return yard.fetch(url, init);
+    const start = Number(searchParams.get("after") ?? 0);
+    const items = Array.from({ length: 2_000 }, (_, index) => ({
+      ...{ name: `${start + index}`, path: `outputs/${start + index}`, type: "file", bytes: 1, modifiedAt: 0 },
+    }));
+    return Promise.resolve(Response.json({ path: "outputs", items, next: `${start + 2_000}` }));
+  };
+  await using chat = await talk(yard, folder, {}, createClient({ fetch }));
+  assert.equal(await chat.ask("/save outputs"), "✗ outputs/ has more than 10000 files; save a smaller folder.");
+  assert.deepEqual(textsIn(folder), {});
+  const listed = (await chat.ask("/files outputs")).split("\n");
+  assert.deepEqual([listed.length, listed.at(-1)], [201, "  … and at least 1800 more"]);
+});
+
+const manual = pdf([{ content: printed(paragraph(700, ["A walrus needs a filter."])) }]);
+
+test("/search finds files and messages of all conversations, and /open goes there [U1][D3]", async () => {
+  await using model = await modelServer(() => says("It swims."));
+  await using yard = await startYard({ model });
+  const { client } = yard;
+  const { conversation } = await yard.ask("Where is the walrus\nof the north?");
+  await yard.start("papers");
+  await must(client.upload("papers", "manual.pdf", manual));
+  await must(client.upload("papers", "notes.txt", Buffer.from("first\n\u001b[31mred walrus\nlast")));
+  await using chat = startChat({ client });
+  const { say } = chat;
+  await chat.waitFor("You> ");
+  await say("/open 1", "✗ There is nothing to open: /search comes first.");
+  await say("/search", "✗ What for? /search WORDS");
+  await say("/search --mail walrus", "✗ /search has no option --mail. Use --files or --messages");
+  await say("/search zeppelin", "Nothing was found. Try other words");
+  await chat.waitFor("! nowhere: zeppelin");
+  await say("/search walrus", "3 found · /open N opens one");
+  assert.ok(
+    (await say("/search --files walrus", "2 found · /open N opens one")).includes("uploads/manual.pdf · page 1"),
+  );
+  await say("/search --messages walris", "1 found · /open N opens one");
+  await chat.waitFor("“walris” is nowhere: “walrus” was looked for");
+  await say("/open 9", "✗ There is no hit 9; the last search has 1 to 1.");
+  await say("/open 1", "you · 20");
+  await chat.waitFor("of the north?");
+  await say("/current", conversation);
+  await say("/search --files first last red", "1 found · /open N opens one");
+  const opened = await say("/open 1", "To read on: ask the agent about uploads/notes.txt");
+  assert.ok(opened.includes("uploads/notes.txt · lines 1–3") && opened.includes("␛[31mred walrus"), opened);
+  await say("/current", "papers");
+  await must(client.upload("papers", "large.txt", Buffer.from("x".repeat(6_000_000))));
+  await say(
+    "/search --files walrus",
+    "! uploads/large.txt was not searched (document_too_large): docs/api/failures.md says what to do about it",
+  );
+});
+
+const gone = "✗ It is no longer there: search again." as const;
+const away = "✗ AgentYard cannot be reached: fetch failed. Check that it runs" as const;
+
+test("/open N says that a file is gone only where it is; otherwise why it could not be read [U1][P4]", async () => {
+  await using yard = await startYard();
+  await yard.start("papers");
+  await must(yard.client.upload("papers", "notes.txt", Buffer.from("a red walrus")));
+  let isCut = false;
+  const fetch: Fetch = (url, init) =>
+    isCut && url.includes("/files/content") ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
+  await using chat = startChat({
+    client: createClient({ fetch }),
+
+    command: { going: { id: "papers" } },
+  });
+  const { say } = chat;
+  await chat.waitFor("You> ");
+  await say("/search --files walrus", "1 found · /open N opens one");
+  isCut = true;
+  await say("/open 1", away);
+  isCut = false;
+  await say("/open 1", "To read on: ask the agent about uploads/notes.txt");
+  await rm(join(yard.data, "workspace", "papers", "uploads", "notes.txt"));
+  await say("/open 1", gone);
+  assert.equal(chat.text().split(gone).length, 2);
 });

@@ -28,7 +28,7 @@ function answer({ body }: AskedRequest) {
 
 test("/connect asks for provider, address, key and model, refuses what is none, tries it and keeps it [U1][M1][M4]", async () => {
   await using yard = await startYard();
-  const chat = startChat({ client: yard.client });
+  await using chat = startChat({ client: yard.client });
   const type = (line: string) => chat.type(line + keys.enter);
   await chat.waitFor("You> ");
   type("/connect huge");
@@ -76,13 +76,11 @@ test("/connect asks for provider, address, key and model, refuses what is none, 
   assert.ok(!chat.raw().includes("sk-typed"), "the key stands nowhere on the screen");
   const kept = await must(yard.client.call("getModel", { params: { slot: "base" } }));
   assert.deepEqual([kept.from, kept.id, kept.hasKey], ["entered", "entered-1", true]);
-  chat.leave();
-  await chat.ended;
 });
 
 test("Esc gives up at every question, and nothing is changed; a model that cannot do all is asked about [U1][M4]", async () => {
   await using yard = await startYard();
-  const chat = startChat({ client: yard.client, language: "zh" });
+  await using chat = startChat({ client: yard.client, language: "zh" });
   const type = (line: string) => chat.type(line + keys.enter);
   await chat.waitFor("You> ");
   const steps = [
@@ -114,10 +112,9 @@ test("Esc gives up at every question, and nothing is changed; a model that canno
 
 test("where a variable names the model, or nobody can type a key unseen, /connect tells how [U1][M1]", async () => {
   await using yard = await startYard({ model });
-  const chat = startChat({ client: yard.client });
+  await using chat = startChat({ client: yard.client });
   await chat.waitFor("You> ");
-  chat.type(`/connect${keys.enter}`);
-  await chat.waitFor(/✗ The slot base is set by a variable[\s\S]*MODEL_BASIC_ID=…[\s\S]*agentyard model test/);
+  await chat.say("/connect", /✗ The slot base is set by a variable[\s\S]*MODEL_BASIC_ID=…[\s\S]*agentyard model test/);
   chat.leave();
   await chat.ended;
   await using empty = await startYard();

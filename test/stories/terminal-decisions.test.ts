@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { Client } from "../../src/client/client.ts";
+import { inboxOf } from "../world/decisions.ts";
 import { until } from "../world/events.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { folderWith } from "../world/folder.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
 import { saidOf } from "../world/said.ts";
 import { effectTool } from "../world/tools.ts";
-import { must, startYard } from "../world/yard.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 /** A yard whose model wants to leave one mark, for which it needs an approval. */
 async function markingYard(answer = "Done.") {
@@ -37,97 +39,77 @@ const card = `? Approval needed: mark
 
 test("an approval shows tool, arguments, reason and risk, and y runs the tool [H2]", async () => {
   await using marking = await markingYard();
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   assert.equal(marking.marks(), "", "nothing happens before the decision");
   chat.type("y");
   const rest = await chat.waitFor("You> ");
   assert.match(rest, /^y\n✓ Approved\n⚙ mark \{"mark":"x"\}\n✓ mark [\d.]+ m?s\nDone\.\n\nYou> $/);
   assert.match(marking.marks(), /"mark":"x"/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("n rejects, with a reason that the model is told [H2]", async () => {
   await using marking = await markingYard("As you wish.");
-  const chat = startChat({ client: marking.yard.client, language: "zh" });
+  await using chat = startChat({ client: marking.yard.client, language: "zh" });
   await chat.waitFor("You> ");
-  chat.type(`标记${keys.enter}`);
-  await chat.waitFor("[y] 批准  [n] 拒绝  [e] 修改  [a] 始终允许  [l] 以后再说 ");
+  await chat.say("标记", "[y] 批准  [n] 拒绝  [e] 修改  [a] 始终允许  [l] 以后再说 ");
   chat.type("n");
   await chat.waitFor("理由（可直接按 Enter）> ");
-  chat.type(`太危险${keys.enter}`);
-  await chat.waitFor("✗ mark (被拒绝)");
+  await chat.say("太危险", "✗ mark (被拒绝)");
   await chat.waitFor("As you wish.");
   assert.match(marking.toldModel(), /太危险/);
   assert.equal(marking.marks(), "");
-  chat.leave();
-  await chat.ended;
 });
 
 test("e edits the arguments; what does not fit is said and asked again [H2]", async () => {
   await using marking = await markingYard();
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   chat.type("e");
   await chat.waitFor('Arguments> {"mark":"x"}');
-  chat.type(`!${keys.enter}`);
-  await chat.waitFor(/✗ The arguments of mark are not JSON: .*\. Nothing was run; e opens what you wrote again\.\n/);
+  await chat.say("!", /✗ The arguments of mark are not JSON: .*\. Nothing was run; e opens what you wrote again\.\n/);
   await chat.waitFor("[l] later ");
   chat.type("e");
   await chat.waitFor('Arguments> {"mark":"x"}!');
-  chat.type(`${keys.backspace.repeat(4)}yz"}${keys.enter}`);
-  await chat.waitFor("✓ Approved with these arguments");
+  await chat.say(`${keys.backspace.repeat(4)}yz"}`, "✓ Approved with these arguments");
   await chat.waitFor('⚙ mark {"mark":"yz"}');
   await chat.waitFor("Done.");
   assert.match(marking.marks(), /"mark":"yz"/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("a decision left for later stays in the inbox of every conversation and is answered there [H4]", async () => {
   await using marking = await markingYard();
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   chat.type("l");
   await chat.waitFor("Left open; /inbox answers it later. The turn waits for it.");
-  chat.type(`/new${keys.enter}`);
-  await chat.waitFor("The turn there goes on; /load ");
+  await chat.say("/new", "The turn there goes on; /load ");
   await chat.waitFor("You> ");
-  chat.type(`/inbox${keys.enter}`);
-  await chat.waitFor(
+  await chat.say(
+    "/inbox",
     / {2}1\. \? Approval needed: mark \{"mark":"x"\} {2}\[[0-9a-f]{8} mark it\] .+\n\/inbox N opens one\.\n/,
   );
   await chat.waitFor("You> ");
-  chat.type(`/inbox 2${keys.enter}`);
-  await chat.waitFor("✗ There is no entry 2. /inbox lists those that there are.");
+  await chat.say("/inbox 2", "✗ There is no entry 2. /inbox lists those that there are.");
   await chat.waitFor("You> ");
-  chat.type(`/inbox 1${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("/inbox 1", card);
   chat.type("y");
   await chat.waitFor("✓ Approved");
   const { items } = await must(marking.yard.client.call("listConversations"));
   assert.equal((await marking.yard.whenAtRest(items[0]?.id ?? "")).answer, "Done.");
   assert.match(marking.marks(), /"mark":"x"/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("what is typed at a card as a sentence or a command answers nothing; the command is done and the card comes again [H2]", async () => {
   await using marking = await markingYard();
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   chat.type(`why is that?${keys.enter}`);
-  chat.type(`/help${keys.enter}`);
-  assert.doesNotMatch(await chat.waitFor("Commands:"), /Approved|Command>|Arguments>/);
+  assert.doesNotMatch(await chat.say("/help", "Commands:"), /Approved|Command>|Arguments>/);
   await chat.waitFor(card);
   assert.equal(marking.marks(), "");
   chat.type("/");
@@ -136,10 +118,7 @@ test("what is typed at a card as a sentence or a command answers nothing; the co
   await chat.waitFor("[l] later ");
   chat.type("l");
   await chat.waitFor("Left open");
-  chat.type(`and then?${keys.enter}`);
-  await chat.waitFor("↳ will be read after the decision; /inbox opens it");
-  chat.leave();
-  await chat.ended;
+  await chat.say("and then?", "↳ will be read after the decision; /inbox opens it");
 });
 
 test("a card says when text from outside makes a call riskier, and a reason reaches the model with one full stop [H1][H2][R1]", async () => {
@@ -150,61 +129,27 @@ test("a card says when text from outside makes a call riskier, and a reason reac
     says("As you wish."),
   ]);
   await using yard = await startYard({ model });
-  const chat = startChat(yard);
+  await using chat = startChat(yard);
   await chat.waitFor("You> ");
-  chat.type(`tidy up${keys.enter}`);
-  await chat.waitFor(/ {2}Risk: \w+\n {2}Riskier than usual: this conversation has read text from outside\.\n\[y\]/);
+  await chat.say(
+    "tidy up",
+    / {2}Risk: \w+\n {2}Riskier than usual: this conversation has read text from outside\.\n\[y\]/,
+  );
   await chat.waitFor("[l] later ");
   chat.type("n");
   await chat.waitFor("Reason (Enter: none)> ");
-  chat.type(`Use the cached copy.${keys.enter}`);
-  await chat.waitFor("✗ run_bash_command (rejected) You rejected it: Use the cached copy\n");
+  await chat.say("Use the cached copy.", "✗ run_bash_command (rejected) You rejected it: Use the cached copy\n");
   await chat.waitFor("As you wish.");
   assert.match(JSON.stringify(model.asked.at(-1)?.body.messages.at(-1)), /: Use the cached copy\. [A-Z]/);
-  chat.leave();
-  await chat.ended;
-});
-
-test("of several that wait in another conversation the next is named, not that it goes on [H4]", async () => {
-  await using model = await modelServer([calls(["mark", { mark: "x" }], ["mark", { mark: "y" }]), says("Done.")]);
-  await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", "/dev/null", { asks: true })] });
-  const { conversation } = await yard.ask("mark both");
-  const chat = startChat(yard);
-  await chat.waitFor("You> ");
-  chat.type(`/inbox 1${keys.enter}`);
-  await chat.waitFor("[l] later ");
-  chat.type("y");
-  const id = conversation.slice(0, 8);
-  await chat.waitFor(`Its conversation waits for one more decision; /inbox shows what, /load ${id} opens it.`);
-  chat.leave();
-  await chat.ended;
-});
-
-test("a rule that is allowed from another conversation says which one it is for [H2]", async () => {
-  await using marking = await markingYard();
-  const { conversation } = await marking.yard.ask("mark it");
-  const chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
-  chat.type(`/inbox 1${keys.enter}`);
-  await chat.waitFor(card);
-  chat.type("a");
-  await chat.waitFor(`  1. exactly {"mark":"x"} · in conversation ${conversation.slice(0, 8)}
-  2. exactly {"mark":"x"} · in all your conversations
-Which one? (Esc: back) `);
-  chat.type("1");
-  await chat.waitFor(`allowed always: exactly {"mark":"x"} · in conversation ${conversation.slice(0, 8)}; /rules`);
-  chat.leave();
-  await chat.ended;
 });
 
 test("arguments that are too long for the card say how much is not shown, and v shows all of them [H2]", async () => {
   const mark = `${"x".repeat(2_500)}END`;
   await using model = await modelServer([calls(["mark", { mark }]), says("Done.")]);
   await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", "/dev/null", { asks: true })] });
-  const chat = startChat(yard);
+  await using chat = startChat(yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor("x… (514 more characters of this line are not shown)\n");
+  await chat.say("mark it", "x… (514 more characters of this line are not shown)\n");
   await chat.waitFor("[e] edit  [v] show all of it  ");
   await chat.waitFor("[l] later ");
   chat.type("v");
@@ -212,38 +157,30 @@ test("arguments that are too long for the card say how much is not shown, and v 
   await chat.waitFor("[l] later ");
   chat.type("y");
   await chat.waitFor("Done.");
-  chat.leave();
-  await chat.ended;
 });
 
 test("a decision made elsewhere disappears with a line, and the turn goes on [H4]", async () => {
   await using marking = await markingYard();
   const { client } = marking.yard;
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   const [open] = (await must(client.call("listDecisions"))).items;
   const params = { id: open?.conversation ?? "", decision: open?.id ?? "" };
   await must(client.call("decide", { params, body: { verdict: "approve" } }));
   await chat.waitFor("Decided elsewhere: approved");
   await chat.waitFor("Done.\n\nYou> ");
-  chat.leave();
-  await chat.ended;
 });
 
 test("Ctrl+C at a decision stops the turn; the call is answered and the tool never ran [L6]", async () => {
   await using marking = await markingYard();
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   chat.type(keys.interrupt);
   await chat.waitFor("✗ mark (not run)");
   await chat.waitFor("■ Stopped\n\nYou> ");
   assert.equal(marking.marks(), "");
-  chat.leave();
-  await chat.ended;
 });
 
 test("an empty answer to a question is its default; without one a required question asks again [H3]", async () => {
@@ -253,26 +190,22 @@ test("an empty answer to a question is its default; without one a required quest
     says("Thanks."),
   ]);
   await using yard = await startYard({ model });
-  const chat = startChat(yard);
+  await using chat = startChat(yard);
   await chat.waitFor("You> ");
-  chat.type(`paint${keys.enter}`);
-  await chat.waitFor("? Which colour?\n  For the wall.\n  Enter alone answers: blue\nAnswer (Esc: later)> ");
+  await chat.say("paint", "? Which colour?\n  For the wall.\n  Enter alone answers: blue\nAnswer (Esc: later)> ");
   chat.type(keys.enter);
   await chat.waitFor("✓ Answered");
   await chat.waitFor("? Which size?\nAnswer (Esc: later)> ");
   chat.type(keys.enter);
   await chat.waitFor("An answer is needed here.");
   await chat.waitFor("> ");
-  chat.type(`large${keys.enter}`);
-  await chat.waitFor("Thanks.");
+  await chat.say("large", "Thanks.");
   assert.match(JSON.stringify(model.asked.at(-1)?.body.messages), /blue[\s\S]*large/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("nobody is asked while typing: the card waits until the line is sent [H2]", async () => {
   await using marking = await markingYard();
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   await chat.waitFor("You> ");
   chat.type(`mark it${keys.enter}yes, bu`);
   await chat.waitFor("You> yes, bu");
@@ -285,8 +218,6 @@ test("nobody is asked while typing: the card waits until the line is sent [H2]",
   await chat.waitFor(card);
   chat.type("y");
   await chat.waitFor("Done.");
-  chat.leave();
-  await chat.ended;
 });
 
 test("in a pipe y, n and e are lines; at the end of input a decision ends the chat with 6 [H2] [P2]", async () => {
@@ -317,27 +248,23 @@ test("a question that was answered is not asked again while its event is under w
       }
     },
   };
-  const chat = startChat({ client: slow });
+  await using chat = startChat({ client: slow });
   await chat.waitFor("You> ");
-  chat.type(`mark it${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("mark it", card);
   chat.type("y");
   await chat.waitFor("✓ Approved");
   await until("the tool has run", () => marking.marks() !== "");
   arrived.resolve();
   assert.doesNotMatch(await chat.waitFor("Done."), /Approval needed|Decided elsewhere/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("what waits is announced at the start, and once answered its conversation is told how to be opened [H4]", async () => {
   await using marking = await markingYard();
   const { conversation, status } = await marking.yard.ask("mark it");
   assert.equal(status, "waiting");
-  const chat = startChat(marking.yard);
+  await using chat = startChat(marking.yard);
   assert.match(await chat.waitFor("You> "), /\n1 decision waits for you; \/inbox shows it\.\n\nYou> $/);
-  chat.type(`/inbox 1${keys.enter}`);
-  await chat.waitFor(card);
+  await chat.say("/inbox 1", card);
   chat.type("y");
   await chat.waitFor(`✓ Approved\nIts conversation goes on; /load ${conversation.slice(0, 8)} opens it.\n`);
   await until("it has gone on", async () => (await marking.yard.whenAtRest(conversation)).answer === "Done.");
@@ -347,4 +274,125 @@ test("what waits is announced at the start, and once answered its conversation i
   assert.doesNotMatch(await opened.waitFor("You> "), /waits? for you/);
   opened.leave();
   await opened.ended;
+});
+
+const command = "echo a\nrm outputs/b.txt";
+
+/** A model that does what the user's message says, once in a turn. */
+async function actingYard(t: TestContext): Promise<TestYard> {
+  const data = folderWith(t, {});
+  const model = await modelServer((request) => {
+    const asked = String(request.body.messages.findLast(({ role }) => role === "user")?.content);
+    if (stepOf(request) > 0) return says("Done.");
+    if (/install/.test(asked)) return calls(["run_bash_command", { command: "pip install rich", timeout: 9 }]);
+    if (/clean/.test(asked)) return calls(["run_bash_command", { command }]);
+    const marks = /mark ([a-z ]+)/.exec(asked)?.[1]?.trim().split(" ") ?? ["x"];
+    return calls(...marks.map((mark): [string, unknown] => ["mark", { mark }]));
+  });
+  const yard = await startYard({ model, data, tools: [effectTool("mark", "unsafe", join(data, "m"), { asks: true })] });
+  t.after(async () => {
+    await yard[Symbol.asyncDispose]();
+    await model.close();
+  });
+  return yard;
+}
+
+test("a command is shown as it would be typed, with its reasons [H2]", async (t) => {
+  const yard = await actingYard(t);
+  await using chat = startChat(yard);
+  await chat.waitFor("You> ");
+  await chat.say(
+    "clean up",
+    /\? Approval needed: run_bash_command\n {2}echo a\n {2}rm outputs\/b\.txt\n {2}Reason: deletes something outside temp\/: rm outputs\/b\.txt\n {2}Risk: \w+\n\[y\]/,
+  );
+});
+
+test("a shows the exact rules and where each would count; the one that is chosen is not asked again [H2]", async (t) => {
+  const yard = await actingYard(t);
+  await using chat = startChat(yard);
+  await chat.waitFor("You> ");
+  await chat.say("install it", "  timeout: 9\n  pip install rich\n  Reason: installs packages");
+  await chat.waitFor("[a] always  [l] later ");
+  chat.type("a");
+  await chat.waitFor(`Allow from now on without asking:
+  1. exactly pip install rich · in this conversation
+  2. exactly pip install rich · in all your conversations
+  3. pip install * · in this conversation
+  4. pip install * · in all your conversations
+Which one? (Esc: back) `);
+  chat.type("4");
+  await chat.waitFor("✓ Approved, and allowed always: pip install * · in all your conversations; /rules revokes it");
+  await chat.waitFor("Done.\n\nYou> ");
+  const again = await chat.say("install it again", "Done.\n\nYou> ");
+  assert.match(again, /✓ run_bash_command: allowed always by rule [0-9a-f]{8}\n/);
+  assert.doesNotMatch(again, /Approval needed|Decided elsewhere/);
+
+  const listed = await chat.say("/rules", "/rules revoke ID revokes one.");
+  const id =
+    / {2}([0-9a-f]{8}) {2}run_bash_command: pip install \* · in all your conversations/.exec(listed)?.[1] ?? "";
+  await chat.say(`/rules revoke ${id.slice(0, 6)}`, `✓ Rule ${id} is revoked; from now on you are asked again`);
+  await chat.say("/rules", "Nothing is allowed always.");
+  await chat.say(`/rules revoke ${id}`, `✗ There is no rule ${id}.`);
+  await chat.say("install it once more", "Approval needed: run_bash_command");
+  await chat.waitFor("[l] later ");
+  chat.type("y");
+  await chat.waitFor("Done.");
+});
+
+test("Esc goes back from the rules to the choice, and a command is edited as it is typed [H2]", async (t) => {
+  const yard = await actingYard(t);
+  await using chat = startChat(yard);
+  await chat.waitFor("You> ");
+  await chat.say("install it", "[l] later ");
+  chat.type("a");
+  await chat.waitFor("Which one? (Esc: back) ");
+  chat.type(keys.escape);
+  await chat.waitFor("[l] later ");
+  chat.type("e");
+  await chat.waitFor("Command> pip install rich");
+  await chat.say(`${keys.backspace.repeat("install rich".length)}list`, "✓ Approved with these arguments");
+  await chat.waitFor("⚙ run_bash_command pip list");
+  chat.leave();
+  await chat.ended;
+  assert.deepEqual((await must(yard.client.call("listRules"))).items, []);
+});
+
+test("several equal requests are answered with one key [H2]", async (t) => {
+  const yard = await actingYard(t);
+  await using chat = startChat(yard);
+  await chat.waitFor("You> ");
+  await chat.say("mark x y x x", /Approval needed: mark\n {2}\{"mark":"x"\}/);
+  // The others may come in while the first is on the screen.
+  await chat.waitFor(
+    /2 more requests are the same\.\n\[y\].*\[s\] approve all 3 {2}\[x\] reject all 3 {2}\[l\] later /,
+  );
+  chat.type("s");
+  await chat.waitFor(/✓ Approved\n {2}2 more that waited are answered with it\./);
+  await chat.waitFor(/Approval needed: mark\n {2}\{"mark":"y"\}/);
+  assert.deepEqual(
+    (await inboxOf(yard)).map((decision) => decision.arguments),
+    ['{"mark":"y"}'],
+  );
+  await chat.waitFor("[l] later ");
+  chat.type("l");
+  await chat.waitFor("Left open");
+});
+
+test("in a pipe a, s and x are lines, too; a alone lists the rules, with the numbers of the terminal [H2][P2]", async (t) => {
+  const yard = await actingYard(t);
+  const first = openTestPipe("install it\na\na 5\na 4\ninstall it again\n");
+  assert.equal(await runInPipe(first, yard), 0);
+  assert.match(
+    first.written.errors,
+    /\n {2}4\. pip install \* · in all your conversations\na and the number allows one/,
+  );
+  assert.match(first.written.errors, /There is no rule “5” here; choose one of 1 to 4\./);
+  assert.match(first.written.errors, /allowed always: pip install \* · in all your conversations/);
+  assert.match(first.written.errors, /✓ run_bash_command: allowed always by rule/);
+  assert.equal(first.written.output, "Done.\nDone.\n");
+  const second = openTestPipe("mark x\na 1\nmark x\n");
+  assert.equal(await runInPipe(second, yard), 0);
+  assert.match(second.written.errors, /allowed always: exactly \{"mark":"x"\} · in this conversation/);
+  const third = openTestPipe("mark z\n");
+  assert.equal(await runInPipe(third, yard), 6);
 });

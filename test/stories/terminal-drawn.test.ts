@@ -1,10 +1,403 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { isRunning } from "../../src/observe/observe.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
+import { mcpAddress } from "../world/mcp-client.ts";
+import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { problemFor } from "../world/problem.ts";
+import { makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
+import { modelEnv } from "../world/served.ts";
 import { cannotDraw, openTmux, type TmuxWindow } from "../world/tmux.ts";
+import { startYard } from "../world/yard.ts";
+
+const table =
+  "# Title\n\nSome **bold** words.\n\n| 区域 | Amount |\n| --- | ---: |\n| 华东 | 12 |\n| North | 9 |\n\n- one\n- two";
+const many = Array.from({ length: 60 }, (_, index) => `Line number ${index + 1} of a long answer.`).join("\n\n");
+
+/** Answers by what was said last. */
+function answer({ body }: AskedRequest): Answer {
+  const last = body.messages.at(-1);
+  const said = typeof last?.content === "string" ? last.content : JSON.stringify(last?.content);
+  if (last?.role === "tool") return says("The tool has answered.");
+  if (said.includes("table")) return { ...says(table), reasoning: "I think about tables first." };
+  if (said.includes("write it")) return calls(["write_file", { path: "uploads/mine.txt", content: "new" }]);
+  if (said.includes("long answer")) return says(many);
+  if (said.includes("slowly")) return { ...says("word ".repeat(3_000)), paceMs: 40 };
+  return says(`You said ${said.length} characters.`);
+}
+
+const idle = /^ready · .*test-model/m;
+
+test("the drawn terminal: typing, menus, Markdown, a decision, stopping, a paste, other widths, and its end [U1][L6][L7][H2]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const folder = folderWith(t, { "data.csv": "a,b\n1,2\n", "notes.md": "hello" });
+  await using model = await modelServer(answer);
+  const data = join(folder, "yard");
+  const window = await openTmux(t).open({ args: ["--data", data], cwd: folder, env: modelEnv(model) });
+  await greets(window);
+  await completes(window);
+  await drawsMarkdown(window);
+  await decides(window);
+  await stopsAndTakesBack(window);
+  await pastes(window);
+  await keepsEachLineOnce(window);
+  await remembers(window, data);
+});
+
+/** The greeting, the editor, the real cursor at the caret, also behind Chinese. */
+async function greets(window: TmuxWindow): Promise<void> {
+  await window.waitFor(idle);
+  assert.match(
+    await window.screen(),
+    /before-the-program\nAgentYard \d.*\nConversation: [0-9a-f-]{36}\nLog file:[^:]*\nModel: /,
+  );
+  await window.type("你好，世界 hello");
+  await window.waitFor(/你好，世界 hello/);
+  await caretAt(window, 16);
+  await window.press("Left", "Left", "BSpace");
+  await window.waitFor(/你好，世界 heo|你好，世界 hllo|你好，世界 helo/);
+  await caretAt(window, 13);
+  await window.press("C-c");
+  await window.waitFor(/Ctrl\+C again to leave/);
+}
+
+/** The cursor follows what was drawn, a moment later. */
+async function caretAt(window: TmuxWindow, wanted: number): Promise<void> {
+  await until(`the cursor is in column ${wanted}`, async () => {
+    const { column, isShown, above } = await window.cursor();
+    return column === wanted && isShown && above === 0;
+  });
+}
+
+/** Menus with what each entry is; one that is taken, one that is left. */
+async function completes(window: TmuxWindow): Promise<void> {
+  await window.type("/ti");
+  await window.waitFor(/→ \/timeline \[N\] +show what took how long/);
+  await window.press("Tab");
+  await window.waitFor(/^\/timeline *$/m);
+  await window.press("Enter");
+  await window.waitFor(/No turn has run here yet\./);
+  await window.type("look at #da");
+  await window.waitFor(/→ #data\.csv/);
+  await window.press("Escape");
+  await until("the menu is closed", async () => !/→ #data\.csv/.test(await window.screen()));
+  await window.press("C-u");
+  await window.type("@write_f");
+  await window.waitFor(/→ @write_file +\S+/);
+  await window.press("Tab");
+  await window.waitFor(/^@write_file *$/m);
+  await window.press("C-u");
+}
+
+/** Two lines, an answer as Markdown, a thought that opens. */
+async function drawsMarkdown(window: TmuxWindow): Promise<void> {
+  await window.type("a table");
+  await window.press("C-j");
+  await window.type("please");
+  await window.press("Enter");
+  const drawn = await window.waitFor(/• two|- two[\s\S]*ready/);
+  assert.match(drawn, /› a table\n {2}please\n/);
+  assert.match(drawn, /▸ thought \(5 words\)\n/);
+  assert.match(drawn, /Some bold words\./);
+  assert.match(drawn, /│ 区域 +│ Amount │/);
+  await window.press("C-o");
+  await window.waitFor(/▾ thought \(5 words\)\n {2}I think about tables first\./);
+  await window.press("C-o");
+}
+
+/** A decision by a single key; what is typed meanwhile answers nothing. */
+async function decides(window: TmuxWindow): Promise<void> {
+  await window.waitFor(idle);
+  await window.type("write it");
+  await window.press("Enter");
+  await window.waitFor(/\? Approval needed: write_file[\s\S]*\[y\] approve/);
+  await window.waitFor(/^waiting for you · 1 decision waits/m);
+  await window.press("y");
+  await window.waitFor(/✓ Approved[\s\S]*✓ write_file uploads\/mine\.txt[\s\S]*The tool has answered\.[\s\S]*ready/);
+}
+
+/** A turn is steered, a message waits for the next one and comes back; Esc stops, and what nobody has read comes back, too. */
+async function stopsAndTakesBack(window: TmuxWindow): Promise<void> {
+  await window.type("slowly");
+  await window.press("Enter");
+  await window.waitFor(/word word[\s\S]*working/);
+  await window.type("afterwards this");
+  await window.press("Tab");
+  await window.waitFor(/↳ next turn: afterwards this\n +Alt\+Up/);
+  await window.press("M-Up");
+  await window.waitFor(/^afterwards this *$/m);
+  await window.press("Enter");
+  await window.waitFor(/↳ next step: afterwards this\n/);
+  await window.press("Escape");
+  await window.waitFor(/■ Stopped/);
+  await window.waitFor(/^afterwards this *$/m);
+  await window.press("C-u");
+}
+
+/** 2,000 lines are one piece and one message. */
+async function pastes(window: TmuxWindow): Promise<void> {
+  const lines = Array.from({ length: 2_000 }, (_, index) => `pasted ${index + 1}`).join("\n");
+  await window.paste(`${lines}\n`);
+  await window.waitFor(/^\[paste #1 \+2000 lines\]/m);
+  await window.press("Enter");
+  await window.waitFor(new RegExp(`You said ${lines.length} characters\\.`));
+}
+
+/** A long answer stands once in the scrollback, what was there before us is there, and so after other widths. */
+async function keepsEachLineOnce(window: TmuxWindow): Promise<void> {
+  await window.type("a long answer");
+  await window.press("Enter");
+  await window.waitFor(/Line number 60 of a long answer\.[\s\S]*ready/);
+  const everyLine = async () => {
+    const text = await window.scrollback();
+    return Array.from(
+      { length: 60 },
+      (_, index) => text.match(new RegExp(`Line number ${index + 1} of`, "g"))?.length ?? 0,
+    );
+  };
+  assert.deepEqual(new Set(await everyLine()), new Set([1]));
+  assert.equal((await window.scrollback()).match(/before-the-program/g)?.length, 1);
+  await window.resize(40, 30);
+  await window.waitFor(/^─{40}\n/m);
+  await window.resize(100, 20);
+  await window.waitFor(/^─{100}\n/m);
+  assert.ok(
+    (await everyLine()).every((count) => count >= 1),
+    "nothing is lost",
+  );
+  assert.equal((await window.scrollback()).match(/before-the-program/g)?.length, 1);
+  const screen = await window.screen();
+  assert.equal(screen.match(/Line number 60 of/g)?.length, 1);
+}
+
+/** What was typed is found again, and kept for the next time. */
+async function remembers(window: TmuxWindow, data: string): Promise<void> {
+  await window.press("C-r");
+  await window.waitFor(/What you typed here before/);
+  await window.type("tab plea");
+  await window.waitFor(/→ a table please/);
+  await window.press("Enter");
+  await window.waitFor(/^a table\nplease/m);
+  await window.press("C-c");
+  await window.waitFor(/Ctrl\+C again to leave/);
+  await window.type("/quit");
+  await window.press("Enter");
+  await window.waitFor(/ended with 0/);
+  assert.equal((await window.cursor()).isShown, true);
+  const kept = readFileSync(join(data, "typed.jsonl"), "utf8").trimEnd().split("\n");
+  assert.deepEqual(
+    kept.map((line) => JSON.parse(line).text).filter((text) => text.length < 20),
+    ["/timeline", "a table\nplease", "write it", "slowly", "afterwards this", "a long answer", "/quit"],
+  );
+}
+
+test("two terminals and a browser on one conversation; /load of what is there and what is not; /reset; /clean; 40 columns in Chinese [U1][L9][P4]", {
+  skip: cannotDraw,
+}, async (t) => {
+  await using model = await modelServer(answer);
+  const home = makeHome(t, { env: modelEnv(model) });
+  const browser = browserOf(await home.serve());
+  const tmux = openTmux(t);
+  const opening = { cwd: home.folder };
+  const data = ["--data", join(home.folder, "data")];
+  const first = await tmux.open({ ...opening, args: data });
+  await first.waitFor(/^ready · .*test-model/m);
+  await first.type("hello");
+  await first.press("Enter");
+  await first.waitFor(/You said 5 characters\.[\s\S]*ready/);
+  const id = /Conversation: ([0-9a-f-]{36})/.exec(await first.screen())?.[1] ?? "";
+
+  const second = await tmux.open({
+    ...opening,
+    args: [...data, "--lang", "zh", "--resume", id.slice(0, 8)],
+    columns: 40,
+  });
+  await second.waitFor(/› hello[\s\S]*You said 5 characters\.[\s\S]*^就绪/m);
+  await second.type("write it");
+  await second.press("Enter");
+  await first.waitFor(/You \(elsewhere\)> write it[\s\S]*Approval needed[\s\S]*\[y\] approve/);
+  await second.waitFor(/\[y\]/);
+  await first.press("n");
+  await first.waitFor(/Reason \(Enter: none\)>/);
+  await first.type("not now");
+  await first.press("Enter");
+  await second.waitFor(/The tool has answered\./);
+  for (const line of (await second.screen()).split("\n")) assert.ok(line.length <= 40, line);
+
+  // What a browser sends, and decides, both see.
+  await browser("POST", `conversations/${id}/messages`, { text: "write it, says the browser" });
+  await first.waitFor(/You \(elsewhere\)> write it, says the browser[\s\S]*\[y\] approve/);
+  const { items } = await browser("GET", "decisions");
+  await browser("POST", `conversations/${id}/decisions/${items[0].id}`, { verdict: "approve" });
+  await first.waitFor(/says the browser[\s\S]*✓ write_file uploads\/mine\.txt[\s\S]*^ready/m);
+  await second.waitFor(/says the[\s\S]*✓ write_file[\s\S]*^就绪/m);
+
+  const say = async (line: string, wanted: RegExp) => {
+    await first.type(line);
+    await first.press("Enter");
+    return first.waitFor(wanted);
+  };
+  await say("/new", /✓ New conversation: /);
+  await say("once more", /You said 9 characters\.[\s\S]*ready/);
+  await say("/load ", /Which one\?/);
+  await say("/load zzzz", /✗ Session not found: zzzz/);
+  await say(`/load ${id}`, new RegExp(`✓ Loaded session: ${id}`));
+  await say("/clean", /✓ Cleaned up 0 old workspaces/);
+  await say("/reset", /✓ Session reset/);
+  await second.waitFor(/已在别处|对话已在别处重置|重置/);
+  await browser("DELETE", `conversations/${id}`);
+  await say("/current", /No active session/);
+  await say(`/load ${id}`, new RegExp(`✗ Session not found: ${id}`));
+  await first.press("C-d");
+  await first.waitFor(/ended with 0/);
+  await second.press("C-c");
+  await second.press("C-c");
+  await second.waitFor(/ended with 130/);
+});
+
+/** A client of the HTTP API at the address of a server, as the page in a browser is one. */
+function browserOf(address: string) {
+  return async (method: string, path: string, body?: object) => {
+    const sent =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const response = await fetch(`${address}/api/v1/${path}`, { method, ...sent });
+    const text = await response.text();
+    assert.ok(response.ok, `${method} ${path}: ${text}`);
+    return text === "" ? {} : JSON.parse(text);
+  };
+}
+
+test("Alt+Up says why the list of waiting messages could not be read [L7]", { skip: cannotDraw }, async (t) => {
+  const folder = folderWith(t, {});
+  await using yard = await startYard();
+  await yard.start("here");
+  let isBusy = false;
+  const fetch = yard.app.fetch;
+  yard.app.fetch = (request, ...more) =>
+    isBusy && request.url.endsWith("/state")
+      ? Response.json(problemFor(makeFailure("storage_busy", {}), 503, "en"), { status: 503 })
+      : fetch(request, ...more);
+  const { origin } = await mcpAddress(t, yard.app);
+  const args = ["--url", origin, "--resume", "here"];
+  const window = await openTmux(t).open({ args, cwd: folder });
+  await window.waitFor(/here · /);
+  isBusy = true;
+  await window.press("M-Up");
+  await window.waitFor(/✗ The database is locked by another program\. Try again/);
+});
+
+// The prompt stands there before anything is open. Settings that come through a pipe keep the rest waiting for as long as
+// the test likes.
+
+async function openHeld(t: TestContext, ...args: string[]) {
+  const folder = folderWith(t, {});
+  const file = join(folder, "config", "agents.yaml");
+  mkdirSync(join(folder, "config"));
+  execFileSync("mkfifo", [file]);
+  const window = await openTmux(t).open({
+    ...{ args: ["--data", join(folder, "yard"), ...args], cwd: folder, env: { AGENTYARD_CONFIG: folder } },
+    rows: 60,
+  });
+  /** The settings are there: this is what they say. */
+  const release = async (text: string) => {
+    const pipe = await open(file, "w");
+    await pipe.writeFile(text);
+    // They are read again whenever they have changed.
+    rmSync(file);
+    writeFileSync(file, text);
+    await pipe.close();
+  };
+  return { window, release };
+}
+
+test("who types before anything is open is heard when it is: lines in their order, and the one that is half typed [U1]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const { window, release } = await openHeld(t);
+  await window.waitFor(/^opening · \/help/m);
+  await window.type("hello");
+  await window.press("Enter");
+  await window.waitFor(/↳ as soon as it is open: hello\n +Alt\+Up withdraws the last one/);
+  await window.type("/tools");
+  await window.press("Enter");
+  await window.waitFor(/open: hello\n↳ as soon as it is open: \/tools\n/);
+  await window.press("M-Up");
+  await window.waitFor(/open: hello\n +Alt\+Up[^\n]*\n─+\n\/tools\n/);
+  // What is typed is cleared, and nothing else happens.
+  await window.press("C-c");
+  await window.waitFor(/open: hello\n +Alt\+Up[^\n]*\n─+\n\n─+\nopening/);
+  await window.type("/current");
+  await window.press("Enter");
+  await window.waitFor(/open: hello\n↳ as soon as it is open: \/current\n/);
+  await window.type("and then");
+  await window.waitFor(/^and then$/m);
+  await release("");
+  const drawn = await window.waitFor(/Current session: [\s\S]*Hello![\s\S]*^and then$[\s\S]*^ready/m);
+  assert.match(drawn, /^before-the-program\nAgentYard \d[\s\S]*not an AI[\s\S]*\n› hello\n[\s\S]*\n› \/current\n/);
+  assert.doesNotMatch(drawn, /as soon as it is open/);
+});
+
+test("what cannot be opened after the prompt was drawn is said beside it, and leaves the terminal as it was [U1][P2]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const { window, release } = await openHeld(t);
+  await window.waitFor(/^opening · /m);
+  await window.type("hello");
+  await window.press("Enter");
+  await window.waitFor(/↳ as soon as it is open: hello/);
+  await release("agents: 7\n");
+  const drawn = await window.waitFor(/ended with 3/);
+  assert.match(drawn, /^before-the-program\n+✗ [^\n]*config\/agents\.yaml:1[\s\S]*\nended with 3\n/);
+  assert.doesNotMatch(drawn, /opening|───|hello/);
+  await window.type("echoed");
+  await window.waitFor(/^echoed/m);
+});
+
+test("whoever leaves while the data is just being opened has it closed; said again, it waits for nothing [U1][L2]", {
+  skip: cannotDraw,
+}, async (t) => {
+  const folder = folderWith(t, {});
+  const [pipe, data] = [join(folder, "pipe"), join(folder, "yard")];
+  execFileSync("mkfifo", [pipe]);
+  mkdirSync(join(folder, "checkers"));
+  // A checker is read when the data has an owner; this one is not read through before the test says so.
+  const code = `await (await import("node:fs/promises")).readFile(${JSON.stringify(pipe)});
+export default { tool: "*", check: () => undefined };`;
+  writeFileSync(join(folder, "checkers", "slow.mjs"), code);
+  const tmux = openTmux(t);
+  const start = () => tmux.open({ args: ["--data", data], cwd: folder, env: { AGENTYARD_CONFIG: folder }, rows: 60 });
+
+  const patient = await start();
+  const first = await open(pipe, "w"); // Opens as soon as somebody reads it.
+  await patient.type("hello");
+  await patient.press("Enter");
+  await patient.waitFor(/↳ as soon as it is open: hello/);
+  await patient.press("C-c");
+  await patient.type("still here");
+  await patient.waitFor(/^still here$/m);
+  await first.close();
+  await patient.waitFor(/ended with 130/);
+  assert.ok(existsSync(join(data, "sessions.db")));
+  for (const name of ["sessions.db-wal", "owner.json"]) assert.equal(existsSync(join(data, name)), false, name);
+
+  const hurried = await start();
+  const never = await open(pipe, "w");
+  const { pid } = JSON.parse(readFileSync(join(data, "owner.json"), "utf8"));
+  await until("it has ended", () => {
+    if (isRunning(pid)) process.kill(pid, "SIGTERM");
+    return !isRunning(pid);
+  });
+  await hurried.waitFor(/ended with 143/);
+  await never.close();
+});
 
 /** Types a line and looks until the screen fits. The line itself stands there as well, so a pattern names what follows it. */
 function speaker(window: TmuxWindow) {
@@ -13,106 +406,6 @@ function speaker(window: TmuxWindow) {
     await window.press("Enter");
     return window.waitFor(wanted);
   };
-}
-
-test("every command in the drawn terminal, with the demo model: what each says stands on the screen [U1][M5]", {
-  skip: cannotDraw,
-}, async (t) => {
-  const folder = folderWith(t, { "data.csv": "city,people\nA,10\nB,32\n" });
-  const window = await openTmux(t).open({ args: ["--data", join(folder, "yard")], cwd: folder, rows: 60 });
-  // Typed before there is anything to type into: Enter is Enter all the same.
-  await window.type("hello");
-  await window.press("Enter");
-  await window.waitFor(/› hello[\s\S]*not an AI[\s\S]*Hello![\s\S]*^ready/m);
-  const say = speaker(window);
-  await looksAround(window, say);
-  await worksWithFiles(say, folder);
-  await keepsConversations(window, say);
-  await sets(say);
-  await hasWorkers(window, say);
-  await queues(window, say);
-  await say("/quit", /^To go on here: agentyard --continue$[\s\S]*ended with 0/m);
-});
-
-type Say = ReturnType<typeof speaker>;
-
-async function looksAround(window: TmuxWindow, say: Say): Promise<void> {
-  await say("/help", /\/quit +leave[\s\S]*^ready/m);
-  await say("/current", /Current session: [0-9a-f-]{36}\n +at rest · demo/);
-  await say("/model", / base +demo[\s\S]*\/model SLOT prefers/);
-  await say("/connect", /Provider \(number, or an address\)>/);
-  await window.press("Escape");
-  await window.waitFor(/Nothing was changed\./);
-  await say("/doctor", /✓ Node v/);
-  await say("/tools quince", /No tool has “quince”/);
-  await say("/tools load now", /✓ From the next message on the model is told of now/);
-  await say("/skills", /@slides {2}offered/);
-  await say("/mcp", /There are no MCP servers\./);
-  await say("/rules", /Nothing is allowed always\./);
-  await say("/inbox", /Nothing waits for a decision\./);
-  await say("/lang zh", /✓ 终端现在使用中文。[\s\S]*^就绪/m);
-  await say("/lang en", /✓ The terminal speaks English now\.[\s\S]*^ready/m);
-  await say("/nonsense", /✗ There is no command \/nonsense\./);
-  assert.match(await window.scrollback(), /\/help shows the commands/);
-}
-
-async function worksWithFiles(say: Say, folder: string): Promise<void> {
-  await say("write a note: the word is quince", /I wrote it into outputs\/note\.txt\.[\s\S]*^ready/m);
-  await say("/files outputs", /^ {2}outputs\/note\.txt {2}19 bytes/m);
-  await say("/save outputs/note.txt copy.txt", /✓ outputs\/note\.txt → copy\.txt/);
-  assert.equal(readFileSync(join(folder, "copy.txt"), "utf8"), "the word is quince\n");
-  await say("/open outputs/note.txt", /✓ outputs\/note\.txt (opens|is copied to)/);
-  await say("/export talk.md", /✓ Written to [^\n]*talk\.md/);
-  assert.match(readFileSync(join(folder, "talk.md"), "utf8"), /the word is quince/);
-  await say("/search quince", /1 {2}outputs\/note\.txt · line 1[\s\S]*2 found/);
-  await say("/timeline", /Turn 2: [^\n]*done[\s\S]*✓ write_file/);
-  await say("/undo", /✓ Turn 2 is undone\n {2}- outputs\/note\.txt/);
-}
-
-async function keepsConversations(window: TmuxWindow, say: Say): Promise<void> {
-  const [, id = ""] = /^ready [^\n]*demo · ([0-9a-f]{8})/m.exec(await window.screen()) ?? [];
-  await say("/branch", new RegExp(`✓ Branch [0-9a-f-]{36} of ${id}`));
-  await say("/new", /✓ New conversation: /);
-  await say("/sessions", new RegExp(`^ {2}${id} - 20\\d\\d-.* hello`, "m"));
-  await say("/load", /Which one\?/);
-  await say("/load zzzz", /✗ Session not found: zzzz/);
-  await say(`/load ${id}`, new RegExp(`✓ Loaded session: ${id}`));
-  await say("/reset", /✓ Session reset/);
-  await say("/clean", /✓ Cleaned up 0 old workspaces/);
-}
-
-async function sets(say: Say): Promise<void> {
-  await say("/budget tokens 2m", /of 2,000,000 tokens, [\d,]+ tokens left/);
-  await say("/memory add I like tea", /✓ Remembered/);
-  await say("/memory", /1\. I like tea/);
-  await say("/memory forget 1", /✓ Forgotten: I like tea/);
-  await say("/compact", /Nothing to do: /);
-}
-
-/** What others write has their names before it; the tree is told. */
-async function hasWorkers(window: TmuxWindow, say: Say): Promise<void> {
-  await say("have a worker do this: read #data.csv", /A worker did it in \d steps:[\s\S]*city,people[\s\S]*^ready/m);
-  const drawn = await window.scrollback();
-  assert.match(drawn, /\[subagent-[0-9a-f]{8}\] begins: read uploads\/data\.csv/);
-  assert.match(drawn, /\[subagent-[0-9a-f]{8}\] ⚙ read_file /);
-  await say("/agents", /\n {2}root · idle[^\n]*\n {4}worker-[0-9a-f]{12} · done · \d steps /);
-}
-
-/** A decision that waits: later; meanwhile a message waits, too, and is withdrawn; then from the inbox, by a key. */
-async function queues(window: TmuxWindow, say: Say): Promise<void> {
-  await say("write a note: one", /I wrote it into outputs\/note\.txt\.[\s\S]*^ready/m);
-  await say("delete note.txt", /\? Approval needed: run_bash_command[\s\S]*\[l\] later/);
-  await window.press("l");
-  await window.waitFor(/Left open; \/inbox answers it later\./);
-  await say("/queue afterwards", /↳ next turn: afterwards/);
-  await say("/queue", /1\. afterwards \(next turn\)/);
-  await say("/unqueue", /✓ Withdrawn: afterwards/);
-  await say("/inbox", /1\. \? Approval needed: run_bash_command/);
-  await say("/inbox 1", /› \/inbox 1[\s\S]*\[l\] later/);
-  await window.press("n");
-  await window.waitFor(/Reason \(Enter: none\)>/);
-  await window.press("Enter");
-  await window.waitFor(/You rejected run_bash_command[\s\S]*^ready/m);
 }
 
 test("/demo: a table with charts, a worker, a decision, a kill and a recovery, all of it real [U1][M5][L2]", {

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createClient } from "../../src/client/client.ts";
+import { createClient, type Fetch } from "../../src/client/client.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { paragraph, pdf, printed } from "../world/pdf-files.ts";
 import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
 import { must, startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
 
@@ -49,8 +50,7 @@ test("a file that a message names is uploaded first, and the agent is told of it
     says("Again."),
   ]);
   const { chat, yard, folder } = here;
-  chat.type(`分析#数据.csv和#"my notes.md"，谢谢${keys.enter}`);
-  const turn = await chat.waitFor("\n\nYou> ");
+  const turn = await chat.say(`分析#数据.csv和#"my notes.md"，谢谢`, "\n\nYou> ");
   const lines = turn.split("\n").slice(1, 4);
   assert.deepEqual(lines, [
     "✓ 数据.csv → uploads/数据.csv (csv)",
@@ -67,8 +67,7 @@ test("a file that a message names is uploaded first, and the agent is told of it
   );
 
   writeFileSync(join(folder, "数据.csv"), "a,b\n3,4\n");
-  chat.type(`once more: #数据.csv${keys.enter}`);
-  await chat.waitFor("✓ 数据.csv → uploads/数据.csv (csv), in place of the earlier one\n");
+  await chat.say("once more: #数据.csv", "✓ 数据.csv → uploads/数据.csv (csv), in place of the earlier one\n");
   await chat.waitFor("Again.");
 });
 
@@ -83,22 +82,9 @@ test("a file that is not there keeps the message back, and the line is there aga
   );
   await chat.waitFor("You> [paste 1: 2 lines] and #./dta.csv");
   assert.deepEqual((await must(yard.client.call("listConversations"))).items, [], "nothing was sent");
-  chat.type(`${keys.backspace.repeat("ta.csv".length)}ata.csv${keys.enter}`);
-  await chat.waitFor("✓ ./data.csv → uploads/data.csv (csv)\n");
+  await chat.say(`${keys.backspace.repeat("ta.csv".length)}ata.csv`, "✓ ./data.csv → uploads/data.csv (csv)\n");
   await chat.waitFor("Fine.");
   assert.match((await lastMessage(yard))?.text ?? "", /^#include <a\/b\.h>\n#x\/y\.txt and #\.\/data\.csv\n\n/);
-});
-
-test("several lines that are kept back can be sent again as they are [F3]", async (t) => {
-  await using here = await chatAt(t, { "work/": "" }, [says("Fine.")]);
-  const { chat, yard, folder } = here;
-  chat.type(`look at${keys.newline}#work/a.txt${keys.enter}`);
-  await chat.waitFor("✗ #work/a.txt: ");
-  await chat.waitFor("...> #work/a.txt");
-  writeFileSync(join(folder, "work/a.txt"), "here now");
-  chat.type(keys.enter);
-  await chat.waitFor("Fine.");
-  assert.match((await lastMessage(yard))?.text ?? "", /^look at\n#work\/a\.txt\n\n/);
 });
 
 test("tags, colours and code are sent as they are; what was nearly a file is pointed out [F3]", async (t) => {
@@ -122,8 +108,7 @@ test("files of which none can be sent keep the message back too [F3][F4]", async
   );
   const { chat, yard, folder } = here;
   execFileSync("mkfifo", [join(folder, "pipe")]);
-  chat.type(`look: #pipe #b.zip${keys.enter}`);
-  const refused = await chat.waitFor("\nYou> look: #pipe #b.zip");
+  const refused = await chat.say("look: #pipe #b.zip", "\nYou> look: #pipe #b.zip");
   assert.match(refused, /✗ pipe cannot be used: it is a pipe, a socket or a device\. Choose another file\.\n/);
   assert.match(refused, /✗ b\.zip: .*b\.zip is of a type that is not taken .+\n/);
   assert.match(refused, /✗ No file could be sent, so the message was not sent either\.\n/);
@@ -134,8 +119,7 @@ test("one file that cannot be sent does not keep the others [F3][W5]", async (t)
   await using here = await chatAt(t, { "a.txt": "a" }, [says("Read.")]);
   const { chat, yard, folder } = here;
   execFileSync("mkfifo", [join(folder, "pipe")]);
-  chat.type(`look: #pipe #a.txt${keys.enter}`);
-  const said = await chat.waitFor("the message goes without them.\n");
+  const said = await chat.say("look: #pipe #a.txt", "the message goes without them.\n");
   assert.deepEqual(said.split("\n").slice(1, -1), [
     "✗ pipe cannot be used: it is a pipe, a socket or a device. Choose another file.",
     "✓ a.txt → uploads/a.txt (text)",
@@ -155,8 +139,7 @@ test("a large file shows how far it is, and the line goes away again [F3]", asyn
     says("Much."),
   ]);
   const { chat } = here;
-  chat.type(`#large.txt #small.txt${keys.enter}`);
-  await chat.waitFor(/↑ large\.txt: \d+ % of 6\.3 MB/);
+  await chat.say("#large.txt #small.txt", /↑ large\.txt: \d+ % of 6\.3 MB/);
   await chat.waitFor("↑ large.txt: 100 % of 6.3 MB");
   await chat.waitFor("✓ large.txt → uploads/large.txt (text)\n");
   await chat.waitFor("Much.");
@@ -184,25 +167,22 @@ test("Esc stops an upload, the message is not sent, and its line is there again 
   await using model = await modelServer([says("Fine.")]);
   await using yard = await startYard({ model });
   const slow = slowUploads(yard);
-  const chat = startChat({ client: slow.client, place: placeOf(folder) });
+  await using chat = startChat({ client: slow.client, place: placeOf(folder) });
   await chat.waitFor("You> ");
   chat.type(`read #a.txt${keys.enter}`);
   await until("the upload has begun", slow.begun);
   chat.type(keys.escape);
   await chat.waitFor("✓ Withdrawn: read #a.txt\n");
   await chat.waitFor("You> read #a.txt");
-  chat.type(`${keys.backspace.repeat("#a.txt".length)}nothing${keys.enter}`);
-  await chat.waitFor("Fine.");
+  await chat.say(`${keys.backspace.repeat("#a.txt".length)}nothing`, "Fine.");
   assert.equal((await lastMessage(yard))?.text, "read nothing");
-  chat.leave();
-  await chat.ended;
 });
 
 test("who leaves during an upload is told that the message was withdrawn [F3][U1]", async (t) => {
   const folder = folderWith(t, { "a.txt": "a" });
   await using yard = await startYard();
   const slow = slowUploads(yard);
-  const chat = startChat({ client: slow.client, place: placeOf(folder) });
+  await using chat = startChat({ client: slow.client, place: placeOf(folder) });
   await chat.waitFor("You> ");
   chat.type(`read #a.txt${keys.enter}`);
   await until("the upload has begun", slow.begun);
@@ -218,17 +198,14 @@ test("who goes on to another conversation during an upload loses nothing [F3][U1
   await using model = await modelServer([says("Read.")]);
   await using yard = await startYard({ model });
   const slow = slowUploads(yard);
-  const chat = startChat({ client: slow.client, place: placeOf(folder) });
+  await using chat = startChat({ client: slow.client, place: placeOf(folder) });
   await chat.waitFor("You> ");
   chat.type(`read #a.txt${keys.enter}`);
   await until("the upload has begun", slow.begun);
-  chat.type(`/new${keys.enter}`);
-  await chat.waitFor("The turn there goes on; /load ");
+  await chat.say("/new", "The turn there goes on; /load ");
   slow.letGo();
   await until("the message is there", async () => (await lastMessage(yard)) !== undefined);
   await until("and answered", () => model.asked.length === 1);
-  chat.leave();
-  await chat.ended;
 });
 
 test("an upload that breaks off is sent again from its beginning when the server is back [F3][L7]", async (t) => {
@@ -242,15 +219,12 @@ test("an upload that breaks off is sent again from its beginning when the server
     if (init.body instanceof ReadableStream) await init.body.getReader().read();
     throw new TypeError("fetch failed");
   };
-  const chat = startChat({ client: createClient({ fetch }), place: placeOf(folder) });
+  await using chat = startChat({ client: createClient({ fetch }), place: placeOf(folder) });
   await chat.waitFor("You> ");
-  chat.type(`read #a.txt${keys.enter}`);
-  await chat.waitFor("! Connection lost; trying again. Nothing typed is lost.");
+  await chat.say("read #a.txt", "! Connection lost; trying again. Nothing typed is lost.");
   await chat.waitFor("✓ a.txt → uploads/a.txt (text)\n");
   await chat.waitFor("Fine.");
   assert.match((await lastMessage(yard))?.text ?? "", /all of it/);
-  chat.leave();
-  await chat.ended;
 });
 
 test("a queued message brings its files, and Tab completes their names [F3][U1]", async (t) => {
@@ -333,4 +307,210 @@ test("run with a file that is not there, or cannot be sent, does nothing and say
       "✗ pipe cannot be used: it is a pipe, a socket or a device. Choose another file.\n✗ No file could be sent, so the message was not sent either.\n",
   });
   assert.equal(model.asked.length, 0);
+});
+
+/** A chat at a folder of this machine, with its conversation's id once it is greeted. */
+async function talk(client: TestYard["client"], folder: string) {
+  const chat = startChat({ client, place: { folder, homeDir: folder } });
+  const id = await chat.begin();
+  return { ...chat, id };
+}
+
+async function uploadsOf({ client }: TestYard, id: string): Promise<Record<string, string>> {
+  const { items } = await must(client.call("listFiles", { params: { id }, query: { path: "uploads" } }));
+  const texts = items.map(async ({ name, path }) => {
+    const { chunks } = await must(client.download(id, path));
+    const pieces: Uint8Array[] = [];
+    for await (const piece of chunks) pieces.push(piece);
+    return [name, Buffer.concat(pieces).toString()] as const;
+  });
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+/** A yard whose upload of one name begins and never ends. */
+function stuckAt(name: string, fetch: Fetch) {
+  let isBegun = false;
+  const stuck: Fetch = (url, init) => {
+    if (!url.includes(`/uploads/${name}?`)) return fetch(url, init);
+    isBegun = true;
+    return new Promise((_, reject) => {
+      init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+  };
+  return { client: createClient({ fetch: stuck }), isBegun: () => isBegun };
+}
+
+test("another file of the same name lies beside the earlier one; the same file takes its own place [F3]", async (t) => {
+  const folder = folderWith(t, { "a/data.csv": "a\n", "b/data.csv": "b\n" });
+  await using model = await modelServer(Array.from({ length: 4 }, () => says("Read.")));
+  await using yard = await startYard({ model });
+  await using chat = await talk(yard.client, folder);
+  await chat.say("#a/data.csv", "✓ a/data.csv → uploads/data.csv (csv)\n");
+  await chat.say("#b/data.csv", "✓ b/data.csv → uploads/data (2).csv (csv); the earlier data.csv stays\n");
+  writeFileSync(join(folder, "b/data.csv"), "b again\n");
+  await chat.say("#b/data.csv", "✓ b/data.csv → uploads/data (2).csv (csv), in place of the earlier one\n");
+  assert.deepEqual(await uploadsOf(yard, chat.id), { "data.csv": "a\n", "data (2).csv": "b again\n" });
+  // One that comes while another is answered may be answered with it.
+  assert.equal((await yard.whenAtRest(chat.id)).answer, "Read.");
+});
+
+test("a file that was sent before another conversation was opened is still known in the first [F3][U1]", async (t) => {
+  const folder = folderWith(t, { "data.csv": "1\n" });
+  await using model = await modelServer([says("Read."), says("Here too."), says("Again.")]);
+  await using yard = await startYard({ model });
+  await using chat = await talk(yard.client, folder);
+  await chat.say("#data.csv", "Read.\n\nYou> ");
+  await chat.say("/new", "You> ");
+  await chat.say("#data.csv", "✓ data.csv → uploads/data.csv (csv)\n");
+  await chat.waitFor("Here too.\n\nYou> ");
+  await chat.say(`/load ${chat.id}`, "Read.\nYou> ");
+  await chat.say("#data.csv", "✓ data.csv → uploads/data.csv (csv), in place of the earlier one\n");
+  await chat.waitFor("Again.");
+});
+
+test("Esc during an upload removes what was new there, says what stays, and gives the line back [F3][L6]", async (t) => {
+  const folder = folderWith(t, { "old.txt": "old", "new.txt": "new", "slow.txt": "slow" });
+  await using model = await modelServer([says("Read."), says("Fine.")]);
+  await using yard = await startYard({ model });
+  const slow = stuckAt("slow.txt", yard.fetch);
+  await using chat = await talk(slow.client, folder);
+  await chat.say("#old.txt", "Read.\n\nYou> ");
+  writeFileSync(join(folder, "old.txt"), "old, changed");
+  await chat.say("#old.txt #new.txt #slow.txt", "✓ new.txt → uploads/new.txt (text)\n");
+  await until("the last one has begun", slow.isBegun);
+  chat.type(keys.escape);
+  await chat.waitFor(
+    "! Left there, in place of earlier files or because it could not be deleted: uploads/old.txt. /files rm PATH deletes one.\n✓ Withdrawn: #old.txt #new.txt #slow.txt\n",
+  );
+  await chat.waitFor("You> #old.txt #new.txt #slow.txt");
+  assert.deepEqual(await uploadsOf(yard, chat.id), { "old.txt": "old, changed" });
+  await chat.say(`${keys.backspace.repeat(" #slow.txt".length)}`, "✓ new.txt → uploads/new.txt (text)\n");
+  await chat.waitFor("Fine.");
+});
+
+test("the line that comes back is the one that was stopped, with its paste, whatever was typed since [F3][U1]", async (t) => {
+  const folder = folderWith(t, { "slow.txt": "slow" });
+  await using yard = await startYard();
+  const slow = stuckAt("slow.txt", yard.fetch);
+  await using chat = await talk(slow.client, folder);
+  chat.type(keys.paste("#include <a.h>\r\nint x;"));
+  await chat.say(" see #slow.txt", "see #slow.txt");
+  await until("the upload has begun", slow.isBegun);
+  await chat.say("/current", "Current session: ");
+  chat.type(keys.escape);
+  await chat.waitFor("✓ Withdrawn: ");
+  await chat.waitFor("You> [paste 1: 2 lines] see #slow.txt");
+});
+
+test("a file that is too large is refused before it is sent, in sizes that people read [F3][F4]", async (t) => {
+  const folder = folderWith(t, { "large.txt": "" });
+  truncateSync(join(folder, "large.txt"), 64 * 1024 * 1024);
+  await using yard = await startYard({ env: { AGENTYARD_UPLOAD_FILE_BYTES_MAX: "1048576" } });
+  let sentBytes = 0;
+  const fetch: Fetch = (url, init) => {
+    const { body } = init;
+    if (!(body instanceof ReadableStream)) return yard.fetch(url, init);
+    const count = new TransformStream<Uint8Array, Uint8Array>(
+      {
+        transform(chunk, controller) {
+          sentBytes += chunk.length;
+          controller.enqueue(chunk);
+        },
+      },
+      undefined,
+      { highWaterMark: 0 },
+    );
+    return yard.fetch(url, { ...init, body: body.pipeThrough(count) });
+  };
+  const client = createClient({ fetch });
+  await using chat = startChat({ client, place: { folder, homeDir: folder } });
+  await chat.waitFor("You> ");
+  await chat.say(
+    "#large.txt",
+    "uploads/large.txt has 64 MB or more; the limit is 1 MB. Use a smaller file, or raise uploads.file_bytes_max in config/agentyard.yaml.",
+  );
+  // What is on its way to another server when that one refuses is some megabytes.
+  assert.ok(sentBytes < 16 * 1024 * 1024, `${sentBytes} bytes were sent`);
+});
+
+test("a file that becomes shorter while it is sent is not taken for a whole one [F3]", async (t) => {
+  const folder = folderWith(t, { "log.txt": "x".repeat(1_000_000) });
+  await using yard = await startYard();
+  const fetch: Fetch = (url, init) => {
+    if (init.method === "PUT") truncateSync(join(folder, "log.txt"), 10);
+    return yard.fetch(url, init);
+  };
+  await using chat = await talk(createClient({ fetch }), folder);
+  await chat.say("#log.txt", "✗ log.txt could not be read: it was changed in the meantime. ");
+  await chat.waitFor("You> #log.txt");
+  assert.deepEqual(await uploadsOf(yard, chat.id), {});
+});
+
+test("a file without a size, as the system makes them up, is sent in full [F3]", async (t) => {
+  const folder = folderWith(t, {});
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
+  await using chat = await talk(yard.client, folder);
+  await chat.say("#/proc/version", "✓ /proc/version → uploads/version (text)\n");
+  assert.match((await uploadsOf(yard, chat.id)).version ?? "", /^Linux version /);
+});
+
+test("a pasted line may name a file, pasted lines do not [F3]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "a", "b.txt": "b" });
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
+  await using chat = await talk(yard.client, folder);
+  chat.type(`${keys.paste("read #a.txt")} ${keys.paste("see\r\n#b.txt")}`);
+  await chat.waitFor("[paste 1: 2 lines]");
+  await chat.say("", "✓ a.txt → uploads/a.txt (text)\n");
+  await chat.waitFor("Read.");
+  const [message] = all(await yard.events(chat.id), "message.user");
+  assert.match(message?.text ?? "", /^read #a\.txt see\n#b\.txt\n\n/);
+  assert.deepEqual(Object.keys(await uploadsOf(yard, chat.id)), ["a.txt"]);
+});
+
+test("Tab completes names with Chinese marks, open quotes and the wide number sign, and they are sent [F3][U1]", async (t) => {
+  const folder = folderWith(t, {
+    "《报告》：终稿.md": "# 1\n",
+    "two words.txt": "2\n",
+    "数据，一.csv": "3\n",
+    "-x.txt": "4\n",
+  });
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
+  await using chat = await talk(yard.client, folder);
+  chat.type("看#《报\t");
+  await chat.waitFor("#\\《报告\\》\\：终稿.md");
+  chat.type('和#"two\t');
+  await chat.waitFor('和#"two words.txt"');
+  chat.type("，＃数\t");
+  await chat.waitFor("，#数据\\，一.csv");
+  chat.type(" #-\t");
+  await chat.waitFor(' #"-x.txt"');
+  await chat.say("", "✓ 《报告》：终稿.md → uploads/《报告》：终稿.md (markdown)\n✓ two words.txt → ");
+  await chat.waitFor("Read.");
+  assert.deepEqual(Object.keys(await uploadsOf(yard, chat.id)).sort(), [
+    ...["-x.txt", "two words.txt", "《报告》：终稿.md", "数据，一.csv"],
+  ]);
+});
+
+const scanned = { content: "q 100 0 0 100 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q" };
+const scan = pdf([{ content: printed(paragraph(700, ["Words of a first page"])) }, scanned]);
+
+test("who sends a document is told what was read of it and what was not, and what would help [D4][F3]", async (t) => {
+  const folder = folderWith(t, { "plain.txt": "words" });
+  writeFileSync(join(folder, "scan.pdf"), scan);
+  writeFileSync(join(folder, "torn.pdf"), scan.subarray(0, 60));
+  await using model = await modelServer(() => says("Read."));
+  await using yard = await startYard({ model });
+  const client = yard.client;
+  await using chat = startChat({ client, place: { folder, homeDir: folder } });
+  await chat.waitFor("You> ");
+  await chat.say("look #scan.pdf #torn.pdf #plain.txt", "scan.pdf → uploads/scan.pdf (pdf)");
+  await chat.waitFor("  2 pages, 21 characters\n");
+  await chat.waitFor("  ! 1 page is a picture (2) without text, a scan say");
+  await chat.waitFor("torn.pdf → uploads/torn.pdf (pdf)");
+  await chat.waitFor("  ! uploads/torn.pdf cannot be read as PDF: it is damaged or not whole.");
+  const rest = await chat.waitFor("Read.");
+  assert.doesNotMatch(rest, /plain\.txt \(text\)\n {2}/);
 });

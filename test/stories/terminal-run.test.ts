@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { test } from "node:test";
-import type { Client } from "../../src/client/client.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+import type { ClientCommand } from "../../src/terminal/terminal.ts";
 import { until } from "../world/events.ts";
-import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { folderWith } from "../world/folder.ts";
+import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { makeHome } from "../world/program.ts";
 import { openTestPipe, runInPipe } from "../world/pty.ts";
+import { saidOf } from "../world/said.ts";
+import { modelEnv } from "../world/served.ts";
 import { effectTool, heldTool } from "../world/tools.ts";
-import { must, startYard, type TestYardOptions } from "../world/yard.ts";
+import { must, startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
 
 type RunObject = Record<string, unknown> & { conversation_id: string | null; error: { kind: string } | null };
 
@@ -278,4 +286,264 @@ test("a run that waits for a decision names it to scripts, and people are told w
     text.written.errors,
     /✗ mark needs a decision and nobody is here to make it\. Answer it with `agentyard`, then \/inbox\.\n$/,
   );
+});
+
+type Command = Extract<Parameters<typeof runInPipe>[2], { name: "run" }>;
+
+/** A run in a folder of this machine: its exit code and all it wrote. */
+async function run(
+  yard: Pick<TestYard, "client">,
+  folder: string,
+  command: Partial<Command> & { message: string },
+  signal?: AbortSignal,
+) {
+  const pipe = openTestPipe("");
+  const setting = { client: yard.client, place: { folder, homeDir: folder } };
+  const code = await runInPipe(pipe, setting, { name: "run", output: "json", ...command }, signal);
+  return { code, ...pipe.written };
+}
+
+const idsOf = async ({ client }: Pick<TestYard, "client">) =>
+  (await must(client.call("listConversations"))).items.map(({ id }) => id);
+const namesIn = async ({ client }: TestYard, id: string) =>
+  (await must(client.call("listFiles", { params: { id }, query: { path: "uploads" } }))).items.map(({ name }) => name);
+
+test("the object tells of every file: where it lies, or why it could not be sent [F3][P2]", async (t) => {
+  const folder = folderWith(t, { "a.csv": "1\n", "sub/a.csv": "2\n" });
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  await using model = await modelServer([says("Read.")]);
+  await using yard = await startYard({ model });
+  const { code, output } = await run(yard, folder, { message: "read #a.csv", files: ["sub/a.csv", "pipe"] });
+  assert.equal(code, 0);
+  const message = "pipe cannot be used: it is a pipe, a socket or a device. Choose another file.";
+  assert.deepEqual(JSON.parse(output).files, [
+    { success: false, name: "pipe", error: { kind: "permission_denied", message, retryable: false } },
+    { success: true, path: "uploads/a.csv", type: "csv", name: "a.csv" },
+    { success: true, path: "uploads/sub-a.csv", type: "csv", name: "sub/a.csv" },
+  ]);
+});
+
+test("a run that sends nothing leaves no conversation behind; one whose message got no answer does, and its turn goes on [F3][P2][L2]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "a" });
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  await using model = await modelServer([says("Here I am.")]);
+  await using yard = await startYard({ model });
+  const refused = await run(yard, folder, { message: "read #pipe" });
+  const { conversation_id, files } = JSON.parse(refused.output);
+  assert.deepEqual([refused.code, conversation_id, files.length], [1, null, 1]);
+  assert.deepEqual(await idsOf(yard), []);
+
+  const fetch: typeof yard.fetch = async (url, init) => {
+    const response = await yard.fetch(url, init);
+    if (url.endsWith("/messages")) throw new TypeError("fetch failed");
+    return response;
+  };
+  const unanswered = await run({ client: createClient({ fetch }) }, folder, { message: "are you there?" });
+  const { conversation_id: id, error } = JSON.parse(unanswered.output);
+  assert.deepEqual([error.kind, await idsOf(yard)], ["network", [id]]);
+  assert.equal((await yard.whenAtRest(id)).answer, "Here I am.");
+});
+
+test("a run that is interrupted during an upload leaves no conversation behind, and no file in an old one [F3][L6]", async (t) => {
+  const folder = folderWith(t, { "a.txt": "a", "b.txt": "b" });
+  await using model = await modelServer([says("Hello.")]);
+  await using yard = await startYard({ model });
+  const { conversation } = await yard.ask("hi");
+  const interrupted = async (command: Partial<Command>) => {
+    const leave = new AbortController();
+    const fetch: typeof yard.fetch = async (url, init) => {
+      if (!url.includes("/uploads/b.txt")) return yard.fetch(url, init);
+      leave.abort();
+      throw init.signal?.reason;
+    };
+    const message = "read #a.txt #b.txt";
+    const ended = await run({ client: createClient({ fetch }) }, folder, { ...command, message }, leave.signal);
+    const { conversation_id, files, finish } = JSON.parse(ended.output);
+    return [ended.code, conversation_id, files, finish];
+  };
+  assert.deepEqual(await interrupted({}), [130, null, [], "cancelled"]);
+  assert.deepEqual(await interrupted({ going: { id: conversation } }), [130, conversation, [], "cancelled"]);
+  assert.deepEqual(await idsOf(yard), [conversation]);
+  assert.deepEqual(await namesIn(yard, conversation), []);
+});
+
+test("--continue passes over conversations in which nothing was said [P2]", async (t) => {
+  const folder = folderWith(t, {});
+  await using model = await modelServer([says("First."), says("Second."), says("Third.")]);
+  await using yard = await startYard({ model });
+  const nothing = await run(yard, folder, { message: "and?", going: "newest" });
+  assert.equal(nothing.code, 2);
+  const { conversation } = await yard.ask("one");
+  const { id: empty } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.upload(empty, "a.txt", Buffer.from("a")));
+  const second = JSON.parse((await run(yard, folder, { message: "two", going: "newest" })).output);
+  assert.deepEqual([second.conversation_id, second.answer], [conversation, "Second."]);
+  const named = JSON.parse((await run(yard, folder, { message: "three", going: { id: empty } })).output);
+  assert.deepEqual([named.conversation_id, named.answer], [empty, "Third."]);
+});
+
+test("--continue goes on with a first turn that was interrupted [P2][L2]", async (t) => {
+  const folder = folderWith(t, {});
+  const held = Promise.withResolvers<void>();
+  await using model = await modelServer([{ text: "one two", heldUntil: held.promise }]);
+  await using yard = await startYard({ model });
+  // The answer goes on when the run has found the turn and follows it.
+  const fetch: typeof yard.fetch = (url, init) => {
+    if (url.includes("/stream")) held.resolve();
+    return yard.fetch(url, init);
+  };
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
+  await until("the turn runs", () => model.asked.length === 1);
+  const { output } = await run({ client: createClient({ fetch }) }, folder, { message: "", going: "newest" });
+  assert.deepEqual(JSON.parse(output).answer, "one two");
+});
+
+test("a run in a conversation whose files were put away says so on standard error [W10][P2]", async (t) => {
+  const folder = folderWith(t, {});
+  let laterMs = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + laterMs };
+  await using model = await modelServer([
+    calls(["write_file", { path: "outputs/a.txt", content: "1234" }]),
+    ...[says("Done."), says("Gone.")],
+  ]);
+  await using yard = await startYard({ model, clock });
+  const { conversation } = await yard.ask("write");
+  laterMs = 8 * 86_400_000;
+  await must(yard.client.call("cleanWorkspaces", { body: {} }));
+  const { code, output, errors } = await run(yard, folder, {
+    message: "and?",
+    output: "text",
+    going: { id: conversation },
+  });
+  assert.deepEqual([code, output], [0, "Gone.\n"]);
+  assert.match(
+    errors,
+    /^! The files of this conversation were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it, .+\n$/,
+  );
+});
+
+type Limits = NonNullable<Extract<ClientCommand, { name: "run" }>["limits"]>;
+
+async function runWith(
+  yard: Parameters<typeof runInPipe>[1],
+  limits: Limits,
+  output: "json" | "text" | "stream-json" = "json",
+) {
+  const pipe = openTestPipe("");
+  const code = await runInPipe(pipe, yard, { name: "run", output, message: "go", limits });
+  const lines = pipe.written.output.trimEnd().split("\n");
+  return { code, lines, errors: pipe.written.errors };
+}
+
+/** As the command line reads them. */
+function rules(...written: string[]): NonNullable<Limits["yes"]> {
+  return written.map((one) => {
+    const [tool = "", pattern] = one.split(":");
+    return { tool, pattern, written: one };
+  });
+}
+
+const marks = () => effectTool("mark", "unsafe", "/dev/null", { asks: true });
+
+test("--yes allows what fits and says so; what does not fit still needs a person [P2][H2]", async () => {
+  await using model = await modelServer([
+    calls(["mark", { mark: "a" }], ["mark", { mark: "b" }]),
+    says("Both are done."),
+    calls(["mark", { mark: "c" }]),
+  ]);
+  await using yard = await startYard({ model, tools: [marks()] });
+  const allowed = await runWith(yard, { yes: rules("other_tool", "mark") });
+  assert.equal(allowed.code, 0);
+  assert.equal(JSON.parse(allowed.lines[0] ?? "").answer, "Both are done.");
+  assert.equal(allowed.errors, "✓ Allowed by --yes mark: mark\n✓ Allowed by --yes mark: mark\n");
+  const refused = await runWith(yard, { yes: rules("mark:nothing like it", "other_tool") });
+  assert.equal(refused.code, 6);
+  assert.equal(JSON.parse(refused.lines[0] ?? "").finish, "waiting");
+});
+
+test("--yes * answers no question: nobody is here who could [P2][H3]", async () => {
+  await using model = await modelServer([calls(["ask_human", { question: "Which?" }])]);
+  await using yard = await startYard({ model });
+  assert.equal((await runWith(yard, { yes: rules("*") })).code, 6);
+});
+
+const schema = {
+  type: "object",
+  properties: { city: { type: "string" }, people: { type: "integer" } },
+  required: ["city", "people"],
+};
+
+test("--json-schema: an answer that does not fit is told to the model; what fits is a value of its own [P2]", async (t) => {
+  const folder = folderWith(t, { "schema.json": JSON.stringify(schema) });
+  const answerSchema = join(folder, "schema.json");
+  await using model = await modelServer([
+    says("It is Bern, with many people."),
+    says('{"city":"Bern","people":"many"}'),
+    says('Here it is:\n```json\n{"city":"Bern","people":134000}\n```'),
+    says('{"city":"伯尔尼","people":1}'),
+    ...Array.from({ length: 3 }, () => says("no")),
+  ]);
+  await using yard = await startYard({ model });
+  const fitting = await runWith(yard, { answerSchema });
+  const { structured, finish, steps, usage } = JSON.parse(fitting.lines[0] ?? "");
+  assert.deepEqual(
+    { code: fitting.code, structured, finish, steps, usage },
+    ...[
+      {
+        code: 0,
+        structured: { city: "Bern", people: 134000 },
+        finish: "done",
+        steps: 3,
+        usage: { input: 300, output: 30 },
+      },
+    ],
+  );
+  const said = model.asked.map(({ body }) => JSON.stringify(body.messages.at(-1)));
+  assert.match(said[0] ?? "", /must be JSON that fits this JSON Schema/);
+  assert.match(said[1] ?? "", /does not fit the JSON Schema/);
+  assert.match(said[2] ?? "", /people/);
+  const text = await runWith(yard, { answerSchema }, "text");
+  assert.deepEqual([text.code, ...text.lines], [0, '{"city":"伯尔尼","people":1}']);
+  const unfit = await runWith(yard, { answerSchema });
+  const last = JSON.parse(unfit.lines[0] ?? "");
+  assert.deepEqual([unfit.code, last.structured, last.error.kind, last.finish], [1, null, "answer_unfit", "failed"]);
+  const [what] = last.error.message.split(" Run it again");
+  assert.equal(what, saidOf("answer_unfit", { why: whyIn(what) }));
+});
+
+/** The words between the colon and the advice: what the parser says is its own affair. */
+function whyIn(message: string): string {
+  return /asked for: (.+)\.$/.exec(message)?.[1] ?? "";
+}
+
+test("a schema that is missing, no JSON or no schema is wrong usage, and nothing is sent [P2]", async (t) => {
+  const folder = folderWith(t, { "list.json": "[1]", "broken.json": "{", "odd.json": '{"type":"nothing"}' });
+  await using model = await modelServer([]);
+  await using yard = await startYard({ model });
+  for (const name of ["list.json", "broken.json", "odd.json", "none.json"]) {
+    const { code, lines } = await runWith(yard, { answerSchema: join(folder, name) });
+    const { conversation_id, error } = JSON.parse(lines[0] ?? "");
+    assert.deepEqual([code, conversation_id, error.kind], [2, null, "usage"], name);
+    assert.ok(error.message.includes(name), error.message);
+  }
+  assert.equal(model.asked.length, 0);
+});
+
+test("a second machine: --url uses a server, --file - sends standard input as a file; one that is away is said [P2][F3]", async (t) => {
+  await using model = await modelServer(({ body }: AskedRequest) =>
+    says(JSON.stringify(body.messages.at(-1)).includes("uploads/stdin.txt") ? "I have the file." : "I have nothing."),
+  );
+  const home = makeHome(t, { env: modelEnv(model) });
+  const url = await home.serve();
+  const sent = home.start("run", "--url", `${url}/`, "--json", "--file", "-", "look");
+  sent.child.stdin.end("a,b\n1,2\n");
+  const { code, output, errors } = await sent.ended;
+  assert.deepEqual(
+    [code, JSON.parse(output).answer, JSON.parse(output).files[0]?.path],
+    [0, "I have the file.", "uploads/stdin.txt"],
+    errors,
+  );
+  const gone = await home.start("log", "--url", "http://127.0.0.1:9", "abc").ended;
+  assert.deepEqual([gone.code, gone.output, /^✗ AgentYard cannot be reached/.test(gone.errors)], [1, "", true]);
 });

@@ -143,7 +143,9 @@ test("hostile names and contents of files do nothing in the list and in previews
   assert.equal(links.length, Object.keys(files).length + names.length);
   // A name that turns itself around is shown as it is: it ends in `.txt`.
   assert.ok(!(await page.locator("aside.pane").innerText()).includes("\u202e"));
-  for (const name of [...Object.keys(files).filter((one) => one !== "page.html"), ...names]) {
+  // What a name may do it does in the list; AGENTYARD_HOSTILE_NAMES=all opens each of them, too.
+  const opened = process.env.AGENTYARD_HOSTILE_NAMES === "all" ? names : names.slice(0, 2);
+  for (const name of [...Object.keys(files).filter((one) => one !== "page.html"), ...opened]) {
     await page.goto(`${yard.address}/c/${conversation}/f/uploads/${encodeURIComponent(name)}`);
     await page.locator(".picture-box img, .grid-row td, .lines-page, .document .prose").first().waitFor();
     assert.deepEqual(await harm(), harmless, name);

@@ -103,11 +103,6 @@ test("three examples show what there is; the first run finds a model server of t
   await looksUntilFound(page);
   await picture(page, "setup-found-dark");
   assert.deepEqual(await seriousIssues(page), [], "setup, dark");
-  await page.goto(`${yard.address}/inbox`);
-  await page.getByText("No approvals waiting.", { exact: false }).waitFor();
-  assert.deepEqual(await seriousIssues(page), [], "inbox, dark");
-  await page.goto(`${yard.address}/setup`);
-  await looksUntilFound(page);
   await page.getByRole("button", { name: "Use this one" }).click();
   await page.getByRole("status").filter({ hasText: "qwen3-local on " }).waitFor();
   await page.getByRole("link", { name: "Or begin with an empty conversation" }).click();
@@ -181,7 +176,6 @@ test("settings speak the browser's language and the other one, in both themes [B
   for (const section of sections) {
     await page.getByRole("link", { name: section, exact: true }).click();
     await page.getByRole("heading", { level: 2, name: section, exact: true }).waitFor();
-    await page.waitForLoadState("networkidle");
     assert.deepEqual(await seriousIssues(page), [], section);
     await picture(page, `settings-zh-${sections.indexOf(section)}`);
   }

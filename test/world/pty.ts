@@ -17,6 +17,8 @@ export type Terminal = {
   /** Resolves with what stands between the last match and the end of this one. */
   waitFor(pattern: string | RegExp): Promise<string>;
   type(keys: string): void;
+  /** Types a line, and resolves as `waitFor` does. */
+  say(line: string, wanted: string | RegExp): Promise<string>;
 };
 
 export const keys = {
@@ -71,7 +73,7 @@ export function openPty(options: {
   const seen = makeSeen();
   child.onData((data) => seen.add(data));
   child.onExit(({ exitCode }) => resolve(exitCode));
-  return { ...seen.reading, type: (typed) => child.write(typed), exited, kill: () => child.kill() };
+  return { ...typing(seen.reading, (typed) => child.write(typed)), exited, kill: () => child.kill() };
 }
 
 /** A terminal inside the test's own process: the streams that a program would get, and somebody in front of them. */
@@ -85,8 +87,7 @@ export function openTestTerminal({ columns = 100 }: { columns?: number } = {}) {
   );
   // As from a real terminal: never in the middle of what the program does right now.
   const type = (typed: string) => void setImmediate(() => input.write(typed));
-  const terminal: Terminal = { ...seen.reading, type };
-  return { ...terminal, streams: { input, output, errors: collect((text) => errors.push(text)) } };
+  return { ...typing(seen.reading, type), streams: { input, output, errors: collect((text) => errors.push(text)) } };
 }
 
 /** As a command sees it: files are named from here on. */
@@ -104,7 +105,7 @@ type ChatSetting = {
   readonly machine?: Machine;
 };
 
-/** A chat in a terminal of the test's own process. */
+/** A chat in a terminal of the test's own process; it is left when it is disposed of. */
 export function startChat({
   client,
   place,
@@ -130,7 +131,17 @@ export function startChat({
       },
     },
   );
-  return { ...terminal, ended, leave: () => leave.abort() };
+  return {
+    ...{ ...terminal, ended, leave: () => leave.abort() },
+    /** What a line is answered with, up to the next prompt. */
+    ask: async (line: string) => (await terminal.say(line, "\nYou> ")).slice(line.length + 1, -"\nYou> ".length),
+    /** The id of its conversation, once it is greeted. */
+    begin: async () => /[0-9a-f-]{36}/.exec(await terminal.waitFor("You> "))?.[0] ?? "",
+    async [Symbol.asyncDispose]() {
+      leave.abort();
+      await ended;
+    },
+  };
 }
 
 /** Text piped in, output and errors collected. */
@@ -199,6 +210,14 @@ function makeSeen() {
     onNews();
   };
   return { reading: { text, raw: () => raw, waitFor }, add };
+}
+
+function typing(reading: Omit<Terminal, "type" | "say">, type: Terminal["type"]): Terminal {
+  const say = (line: string, wanted: string | RegExp) => {
+    type(line + keys.enter);
+    return reading.waitFor(wanted);
+  };
+  return { ...reading, type, say };
 }
 
 function search(pattern: RegExp, text: string): { at: number; text: string } {
