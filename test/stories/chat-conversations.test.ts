@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { z } from "zod";
-import { localOwner } from "../../src/protocol/ids.ts";
+import type { NewEvent } from "../../src/protocol/events.ts";
+import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
+import { callOver } from "../world/callers.ts";
 import { allFrames, messagesOf, startChatYard } from "../world/chat.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
+import { type WritingYard, writingYard } from "../world/writing-yard.ts";
 import { must } from "../world/yard.ts";
 
 // Conversations by the chat service's names.
@@ -275,4 +278,45 @@ test("a list goes on telling what a conversation does when another agent that it
   );
   await world.call("POST", "chat/termination", { conversation_id: "runs" });
   await allFrames(running);
+});
+
+const said = (id: string): NewEvent => ({
+  ...{ type: "message.user", id, text: id, mode: "queue", run: `run ${id}`, reply: `to ${id}` },
+});
+const started = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
+
+const root = "/api/agent-app/v1/app/app";
+let yard: WritingYard;
+before(async () => {
+  yard = await writingYard();
+});
+after(() => yard[Symbol.asyncDispose]());
+
+const ann = OwnerId.parse("ann");
+
+test("how a conversation stands is told by its newest answer, in the words that clients of the chat service know [C4]", async () => {
+  let count = 0;
+  const begun = started(1, "m");
+  const standing = async (...events: NewEvent[]) => {
+    count += 1;
+    const row = await yard.start(`stands-${count}`, ann);
+    if (events.length > 0) await yard.append(row, ...events);
+    const sent = { "x-account-id": "ann" };
+    const { text } = await callOver(yard.app, `GET ${root}/conversation/${row.id}`, sent);
+    const body = JSON.parse(text);
+    assert.deepEqual(body.Messages, body.messages);
+    return [body.status, body.run_state, body.message_index];
+  };
+  assert.deepEqual(await standing(), ["", "", 0]);
+  assert.deepEqual(await standing(said("m")), ["processing", "queued", 2]);
+  assert.deepEqual(await standing(said("m"), begun), ["processing", "running", 2]);
+  const outcomes = {
+    ...{ done: "completed", limit: "completed", failed: "failed", crashed: "failed", cancelled: "cancelled" },
+  } as const;
+  for (const outcome of Object.keys(outcomes) as (keyof typeof outcomes)[])
+    assert.deepEqual(
+      await standing(said("m"), begun, { type: "turn.finished", turn: 1, outcome }),
+      [outcomes[outcome], "", 2],
+      outcome,
+    );
 });

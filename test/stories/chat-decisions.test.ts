@@ -123,20 +123,6 @@ test("a question is answered by what is typed, or by a value named answer [C4][H
   assert.deepEqual([one, two], ["Bonn it is", "Ulm it is"]);
 });
 
-test("a turn that waits for a person is stopped by the id of its answer [C4][L6]", async (t) => {
-  const data = folderWith(t, {});
-  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
-  await using model = await modelServer([calls(["pay", { mark: "a" }])]);
-  await using world = await startChatYard({ model, data, tools });
-  const asked = await world.chat({ query: "pay a", conversation_id: "c1" });
-  const stop = { conversation_id: "c1", interrupted_assistant_message_id: asked.assistant_message_id };
-  assert.equal((await world.call("POST", "chat/termination", stop)).status, 204);
-  await world.yard.whenAtRest("c1");
-  assert.equal((await world.call("POST", "chat/termination", stop)).status, 204);
-  const [, answer] = await messagesOf(world, "c1");
-  assert.equal(answer?.status, "cancelled");
-});
-
 test("an answer that was stopped while it waited for a person asks nothing any more [C4][L6]", async (t) => {
   const data = folderWith(t, {});
   const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
@@ -219,19 +205,6 @@ test("a call that a helper wants to make is shown as interrupted everywhere, and
   assert.match(done.message.content.final_answer.answer.text, /^told: .*heard/);
   assert.match(await readFile(marks, "utf8"), /^[^\n]*"mark":"b"[^\n]*\n$/);
   assert.deepEqual(await standing(world, "c1"), { states: ["", "", ""], interrupt_info: null });
-});
-
-test("a question of a helper is answered by what is typed [C4][H3][A2]", async () => {
-  await using model = await modelServer(delegating(["ask_human", { question: "Which city?" }]));
-  await using world = await startChatYard({ model });
-  const asked = await world.chat({ query: "go", conversation_id: "c1" });
-  const { ext, content } = asked.message;
-  assert.equal(ext.interrupt_info?.handle.interrupt_type, "user_input_request");
-  assert.match(JSON.stringify(content.final_answer.answer.ask), /Which city\?/);
-  const resumed = { resume_handle: ext.interrupt_info?.handle, action: "confirm" };
-  const done = await world.chat({ conversation_id: "c1", query: "Bonn", resume_interrupt_info: resumed });
-  assert.match(done.message.content.final_answer.answer.text, /Bonn/);
-  assert.deepEqual([done.message.ext.interrupt_info, done.message.content.final_answer.answer.ask], [null, {}]);
 });
 
 test("what a helper asked is asked no more when it is stopped, alone or with its turn [C4][L6][A1]", async () => {

@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { systemIds } from "../../src/base/ids.ts";
 import { failure } from "../../src/protocol/failure.ts";
+import { openSandbox } from "../../src/sandbox/sandbox.ts";
+import { wordsFor } from "../../src/words/words.ts";
 import { allFrames, type ChatYard, folded, messagesOf, startChatYard } from "../world/chat.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { replicaCount } from "../world/replicas.ts";
+import { playedProvider } from "../world/played-provider.ts";
 import { cannotRunCode, noSandbox } from "../world/sandbox.ts";
+import { startYard } from "../world/yard.ts";
 
 // The chat platform from end to end: files are uploaded, selected in a chat, worked on by code, and gone with the conversation.
 
@@ -222,29 +226,6 @@ test("without a sandbox a chat with files is refused, and one without goes on an
   }
 });
 
-test("the session that a chat makes has its agent and business domain [S2][C1][O1]", {
-  skip: cannotRunCode,
-}, async () => {
-  await using model = await modelServer(() => says("hello"));
-  await using world = await startChatYard({ model, runsCode: true });
-  const chat = (user: string, headers: Record<string, string>) =>
-    world.chat({ query: "hi", user_id: user, agent_id: "writer" }, { headers });
-  await Promise.all([chat("amy", {}), chat("amy", {}), chat("amy", {})]);
-  await chat("bo", { "X-Business-Domain": "bd_sales" });
-  const session = async (user: string) => {
-    const { json } = await world.send("GET", `/api/v1/sessions/sb-session-${user}`);
-    const { info } = json;
-    return [json.status, JSON.stringify(info).match(/bd_\w+/)?.[0], JSON.stringify(json).includes('"writer"')];
-  };
-  assert.deepEqual(await session("amy"), ["running", "bd_public", true]);
-  assert.deepEqual(await session("bo"), ["running", "bd_sales", true]);
-  await chat("bo", {});
-  const lines = await loggedBy(world);
-  const made = lines.filter((line) => line === "create new sandbox session: sb-session-amy").length;
-  assert.ok(made <= replicaCount, `${made} times: each server makes it once at the most`);
-  assert.ok(lines.includes("reuse existing session: sb-session-bo"));
-});
-
 /** A sandbox whose sessions are always ready, or never; code is not run. */
 function ready(ensured?: ReturnType<typeof failure<"sandbox_session_create_failed" | "sandbox_session_not_ready">>) {
   const sandbox = noSandbox();
@@ -267,10 +248,33 @@ function aroundQuery(request: AskedRequest | undefined, query: string): string[]
   return [texts[at - 1] ?? "", (texts[at] ?? "").replace(/\s*<system_reminder>[\s\S]*$/, "")];
 }
 
-async function loggedBy({ yard }: ChatYard): Promise<string[]> {
-  const read = async () => (await yard.logged()).map(({ message }) => message);
-  await until("the second chat is told of", async () =>
-    (await read()).some((line) => line.startsWith("reuse existing session")),
+test("a model that names its own session by any of its names runs code, and one that names another's is told so [T2][S1][S7]", async () => {
+  const named = ["sb-session-local", "sess-local", "sess-agent-default", "sb-session-bob", "sess-bob", "elsewhere"];
+  await using model = await modelServer([
+    calls(...named.map((session_id): [string, object] => ["execute_code", { code: "at once", session_id }])),
+    calls(["execute_code", { code: "at once", sandbox_session_id: "sb-session-bob" }]),
+    says("Done."),
+  ]);
+  const provider = playedProvider();
+  await using yard = await startYard({
+    ...{ model, approves: true },
+    openSandbox: ({ config, storage, clock, logger }) =>
+      openSandbox({
+        provider,
+        storage,
+        clock,
+        ids: systemIds,
+        logger,
+        words: wordsFor("en"),
+        settings: config.sandbox,
+      }),
+  });
+  const { events } = await yard.ask("Compute.");
+  const ends = events.flatMap((event) => (event.type === "call.finished" ? [event] : []));
+  assert.deepEqual(
+    ends.map(({ outcome, failure }) => (outcome === "ok" ? "ran" : failure?.code)),
+    ["ran", "ran", "ran", ...Array(4).fill("session_of_another")],
   );
-  return read();
-}
+  assert.doesNotMatch(JSON.stringify(ends), /ignored unknown arguments/);
+  assert.doesNotMatch(model.asked[0]?.text ?? "", /session_id/, "nobody is asked for it");
+});

@@ -240,36 +240,6 @@ test("a conversation belongs to the agent of its first turn [S5][C1]", async () 
   assert.deepEqual([other.status, other.json.error_code], [409, "AgentAPP.conversation_of_agent"]);
 });
 
-test("what belongs to another user does not exist, on every route that names it [S7][Q1]", async () => {
-  await using model = await modelServer(() => says("hello"));
-  await using world = await startChatYard({ model });
-  await world.chat({ query: "hi", conversation_id: "c1", user_id: "amy" });
-  await world.upload("c1", "a.txt", "secret", "amy");
-  const bo = { headers: { "x-account-id": "bo" } };
-  const named = { conversation_id: "c1" };
-  const refused = await Promise.all([
-    world.call("GET", "conversation/c1", undefined, bo),
-    world.call("PUT", "conversation/c1", { title: "mine" }, bo),
-    world.call("PUT", "conversation/c1/mark_read", { latest_read_index: 1 }, bo),
-    world.call("DELETE", "conversation/c1", undefined, bo),
-    world.call("POST", "chat/resume", named, bo),
-    world.call("POST", "chat/termination", named, bo),
-    world.send("PUT", "/api/agent-app/v1/conversation/session/c1", { json: {}, ...bo }),
-    world.call("POST", "chat/completion", { ...named, regenerate_assistant_message_id: "x" }, bo),
-    world.send("GET", "/api/v1/sessions/sb-session-bo/files?conversation_id=c1"),
-    world.send("GET", "/api/v1/sessions/sb-session-bo/files/a.txt?conversation_id=c1"),
-  ]);
-  assert.deepEqual(
-    refused.map(({ status }) => status),
-    refused.map(() => 404),
-  );
-  const list = await world.call("GET", "conversation", undefined, bo);
-  assert.deepEqual(list.json, { entries: [], total: 0 });
-  assert.equal((await world.call("DELETE", "conversation", undefined, bo)).status, 204);
-  const still = await world.call("GET", "conversation/c1", undefined, { headers: { "x-account-id": "amy" } });
-  assert.equal(still.status, 200);
-});
-
 /** A document without what is its own alone. */
 function shape(document: ChatDocument | undefined): unknown {
   const text = JSON.stringify(document, (key, value: unknown) => (timed.test(key) ? 0 : value));

@@ -42,7 +42,7 @@ test("a server killed in the middle of a stream and started again gives the docu
   timeout: 120_000,
 }, async (t) => {
   await using undisturbed = await modelServer(script({}));
-  const quiet = await serve(makeHome(t, { env: modelEnv(undisturbed) }));
+  await using quiet = await startChatYard({ model: undisturbed });
   const expected = await quiet.chat({ query: "what is there?" });
   assert.equal(expected.message.content.final_answer.answer.text, long);
 

@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { listen } from "../../src/http/http.ts";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
-import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
-import { until } from "../world/events.ts";
-import { modelServer, says } from "../world/model-server.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import { allFrames, type ChatYard, chatting, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { firstOf, textOf } from "../world/company.ts";
+import { all, until } from "../world/events.ts";
+import { folderWith } from "../world/folder.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { effectTool } from "../world/tools.ts";
+import { must, openReplica } from "../world/yard.ts";
 
 // Streams, and what becomes of them: cut off, taken up again, stopped, beside one another.
 
@@ -59,25 +67,6 @@ test("a reader who goes away in the middle reads on with chat/resume, and the tu
   // Also when it is all over, and from nothing.
   const late = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
   assert.deepEqual(folded(late), document);
-});
-
-test("two who read on at once each get all of it, and no page of another site is let in [C3][C6]", async () => {
-  await using model = await modelServer(() => ({ text: long, paceMs: 10 }));
-  await using world = await startChatYard({ model });
-  const begun = await world.stream({ query: "hi", conversation_id: "c1" });
-  await begun.frames.next();
-  const readers = await Promise.all([1, 2].map(() => world.stream({ conversation_id: "c1" }, { path: "chat/resume" })));
-  const [first, ...others] = await Promise.all([begun, ...readers].map(allFrames));
-  const rest = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
-  assert.deepEqual(
-    others.map((frames) => folded(frames)),
-    [folded(rest), folded(rest)],
-  );
-  assert.match(JSON.stringify(first), /word39/);
-  assert.deepEqual(
-    [begun, ...readers].map(({ headers }) => headers.get("access-control-allow-origin")),
-    [null, null, null],
-  );
 });
 
 test("a question whose answer was stopped before it began can be said otherwise [C4]", async () => {
@@ -217,25 +206,6 @@ test("an answer made anew and a question said otherwise keep their ids and place
   }
 });
 
-test("a call repeated under its key makes one message and gives the same answer [C1]", async () => {
-  await using model = await modelServer(() => says("hello"));
-  await using world = await startChatYard({ model });
-  const keyed = { headers: { "idempotency-key": "k-1" } };
-  const first = await world.chat({ query: "hi" }, keyed);
-  const again = await world.chat({ query: "hi" }, keyed);
-  assert.deepEqual(again, first);
-  const streamed = { headers: { "idempotency-key": "k-2" } };
-  const one = folded(await allFrames(await world.stream({ query: "hi" }, streamed)));
-  const two = folded(await allFrames(await world.stream({ query: "hi" }, streamed)));
-  assert.deepEqual(two, one);
-  assert.equal(model.asked.length, 2);
-  const anew = { conversation_id: first.conversation_id, regenerate_assistant_message_id: first.assistant_message_id };
-  const three = folded(await allFrames(await world.stream(anew, { headers: { "idempotency-key": "k-3" } })));
-  const four = folded(await allFrames(await world.stream(anew, { headers: { "idempotency-key": "k-3" } })));
-  assert.deepEqual(four, three);
-  assert.equal(model.asked.length, 3);
-});
-
 /** Documents without what differs from one turn to the next. */
 function alike(document: unknown): unknown {
   const text = JSON.stringify(document, (key, value: unknown) => (/_time$|^ttft$|_id$|^id$/.test(key) ? 0 : value));
@@ -247,3 +217,209 @@ function spoken(messages: readonly { readonly role: string; readonly content: un
     .filter(({ role }) => role !== "system")
     .map(({ content }) => String(content).replace(/\s*<system_reminder>[\s\S]*$/, ""));
 }
+
+const stallingOfChatResumed = { text: "word0 word1 word2", fault: { after: 2, kind: "stall" } } as const;
+
+test("whoever reads on without saying what reads what runs, not what waits behind it, and stops it by its answer [C4][C3]", async () => {
+  await using model = await modelServer([stallingOfChatResumed, says("the second")]);
+  await using world = await startChatYard({ model });
+  const { yard } = world;
+  const begun = await world.stream({ query: "one", conversation_id: "c1", inc_stream: false });
+  const running = ChatDocument.parse((await begun.frames.next()).value);
+  await until("the model is asked", () => model.asked.length === 1);
+  const queued = { text: "two", mode: "queue" } as const;
+  await must(yard.client.call("sendMessage", { params: { id: "c1" }, body: queued }));
+  const resumed = await world.stream({ conversation_id: "c1", inc_stream: false }, { path: "chat/resume" });
+  const read = ChatDocument.parse((await resumed.frames.next()).value);
+  assert.equal(read.user_message_id, running.user_message_id);
+  const named = { conversation_id: "c1", interrupted_assistant_message_id: running.assistant_message_id };
+  assert.equal((await world.call("POST", "chat/termination", named)).status, 204);
+  const outcomes = async () => all(await yard.events("c1"), "turn.finished").map(({ outcome }) => outcome);
+  await until("the second is answered", async () => (await outcomes()).length === 2);
+  assert.deepEqual(await outcomes(), ["cancelled", "done"]);
+  for (const { leave } of [begun, resumed]) leave();
+});
+
+test("an answer that was interrupted before a start goes on when somebody reads on [C4][L2]", async (t) => {
+  await using model = await modelServer(() => stallingOfChatResumed);
+  const data = folderWith(t, {});
+  const first = await startChatYard({ model, data, isOneProcess: true });
+  const begun = await first.stream({ query: "hello", conversation_id: "c1" });
+  await begun.frames.next();
+  await until("the model is asked", () => model.asked.length === 1);
+  begun.leave();
+  await first[Symbol.asyncDispose]();
+  model.answerWith(() => says("here I am"));
+  // Nobody looks for turns that lie back.
+  const place = { own: data, cwd: data, shared: {}, clock: systemClock };
+  const { yard, logger } = await openReplica({ model, isOneProcess: true }, place);
+  const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
+  assert.ok(server.ok);
+  const again = chatting(server.value.address);
+  const rest = await allFrames(await again.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
+  assert.equal(ChatDocument.parse(folded(rest)).message.content.final_answer.answer.text, "here I am");
+  await server.value.close();
+  await yard.close();
+  await logger.close();
+});
+
+test("a conversation says whether a person began it or a program [C4]", async () => {
+  await using world = await startChatYard();
+  const originOf = async (id: string, origin: "person" | "program") => {
+    await must(world.yard.engine.create(localOwner, { id, origin }));
+    return (await world.call("GET", `conversation/${id}`)).json.origin;
+  };
+  assert.deepEqual([await originOf("c", "person"), await originOf("p", "program")], ["web_chat", "api_chat"]);
+});
+
+// What is said while the turn before waits for a person.
+
+async function waiting(t: TestContext) {
+  const data = folderWith(t, {});
+  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
+  const model = await modelServer([calls(["pay", { mark: "a" }]), says("paid"), says("hello")]);
+  const world = await startChatYard({ model, data, tools });
+  const first = await world.chat({ query: "pay a", conversation_id: "c1" });
+  return {
+    ...{ world, first },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a chat behind a turn that waits for a person ends with what is asked, in a stream and at once [C3][H2][L7]", async (t) => {
+  await using yard = await waiting(t);
+  const { world, first } = yard;
+  const asked = first.message.ext.interrupt_info;
+  assert.equal(asked?.data.tool_name, "pay");
+  const second = await world.chat({ query: "hi", conversation_id: "c1", agent_run_id: "r2" });
+  const own = { ...asked, handle: { ...asked?.handle, snapshot_id: "r2" } };
+  assert.deepEqual(second.message.ext.interrupt_info, own);
+  assert.deepEqual([second.error, second.message.content.final_answer.answer.text], [null, ""]);
+  const streamed = await allFrames(await world.stream({ query: "hi again", conversation_id: "c1" }));
+  const { ext } = ChatDocument.parse(folded(streamed)).message;
+  assert.equal(ext.interrupt_info?.handle.resume_token, asked?.handle.resume_token);
+  const resumed = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
+  const { user_message_id } = ChatDocument.parse(folded(resumed));
+  assert.equal(user_message_id, first.user_message_id, "the turn that is open, not what waits for it");
+  const states = (await messagesOf(world, "c1")).map(({ run_state }) => run_state);
+  assert.deepEqual(states, ["", "waiting_approval", "", "queued", "", "queued"]);
+});
+
+test("who was shown what the turn before asks answers it, and their own turn comes next [C3][H2][L7]", async (t) => {
+  await using yard = await waiting(t);
+  const { world, first } = yard;
+  const second = await world.chat({ query: "hi", conversation_id: "c1", agent_run_id: "r2" });
+  const resumed = { resume_handle: second.message.ext.interrupt_info?.handle, action: "confirm" };
+  const paid = await world.chat({
+    ...{ conversation_id: "c1", resume_interrupt_info: resumed },
+    interrupted_assistant_message_id: second.assistant_message_id,
+  });
+  assert.deepEqual(
+    [paid.assistant_message_id, paid.message.content.final_answer.answer.text],
+    [first.assistant_message_id, "paid"],
+  );
+  const [made] = all(await world.yard.events("c1"), "decision.made");
+  assert.equal(made?.verdict, "approve", "nothing was changed");
+  const frames = await allFrames(
+    await world.stream({ conversation_id: "c1", agent_run_id: "r2" }, { path: "chat/resume" }),
+  );
+  const { message, user_message_id } = ChatDocument.parse(folded(frames));
+  assert.deepEqual(
+    [user_message_id, message.content.final_answer.answer.text, message.ext.interrupt_info],
+    [second.user_message_id, "hello", null],
+  );
+});
+
+test("where several helpers ask, a chat and the one behind it are shown what was asked first [C3][H2][A1]", async () => {
+  const isAsked = Promise.withResolvers<void>();
+  const spawn = (role: string): [string, unknown] => ["spawn_agent", { role, task: `${role} it` }];
+  await using model = await modelServer((request) => {
+    const [who = ""] = firstOf(request).split(" ");
+    if (who === "go")
+      return textOf(request).includes('"agent"') ? says("waiting") : calls(spawn("late"), spawn("early"));
+    const question = calls(["ask_human", { question: `${who}?` }]);
+    return who === "late" ? { ...question, heldUntil: isAsked.promise } : question;
+  });
+  await using world = await startChatYard({ model });
+  const first = world.chat({ query: "go", conversation_id: "c1" });
+  await until("the first question", async () => {
+    const { items } = await must(world.yard.client.call("listDecisions", {}));
+    return items.length === 1;
+  });
+  isAsked.resolve();
+  const both = [await first, await world.chat({ query: "hi", conversation_id: "c1" })];
+  assert.deepEqual(
+    both.map(({ message }) => message.ext.interrupt_info?.data.interrupt_config.confirmation_message),
+    ["early?", "early?"],
+  );
+});
+
+// A call that is repeated under its Idempotency-Key, long after.
+
+/** Streams, for these are not kept: a repeat comes as far as the first call did. */
+async function streamed(world: ChatYard, body: object, key: string): Promise<ChatDocument> {
+  const { frames } = await world.stream(body, { headers: { "idempotency-key": key } });
+  return ChatDocument.parse(folded(await allFrames({ frames })));
+}
+
+async function began() {
+  const model = await modelServer(({ body }) => says(`${body.messages.length} messages`));
+  const world = await startChatYard({ model });
+  const first = await world.chat({ query: "one", conversation_id: "c1", agent_run_id: "mine" });
+  const edit = { conversation_id: "c1", regenerate_user_message_id: first.user_message_id, agent_run_id: "mine" };
+  return {
+    ...{ model, world, edit },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("an edit that is repeated after a newer one leaves the newer one as it is [C4]", async () => {
+  await using yard = await began();
+  const { world, edit, model } = yard;
+  await streamed(world, { ...edit, query: "two" }, "k1");
+  const newer = await streamed(world, { ...edit, query: "three" }, "k2");
+  await world.chat({ query: "and then", conversation_id: "c1" });
+  const before = await messagesOf(world, "c1");
+  const late = await streamed(world, { ...edit, query: "two" }, "k1");
+  assert.equal(late.message.content.final_answer.query, "three");
+  assert.deepEqual(late, newer);
+  assert.deepEqual(await messagesOf(world, "c1"), before);
+  assert.deepEqual([model.asked.length, all(await world.yard.events("c1"), "rewound").length], [4, 2]);
+});
+
+test("an edit that was refused at first is made when it is repeated, also under a run id of before [C4]", async () => {
+  await using yard = await began();
+  const { world, edit, model } = yard;
+  model.answerWith([{ text: "one two three", fault: { after: 1, kind: "stall" } }, says("edited")]);
+  const running = await world.stream({ query: "more", conversation_id: "c1" });
+  const keyed = { headers: { "idempotency-key": "k1" } };
+  const body = { ...edit, query: "two" };
+  const refused = await world.call("POST", "chat/completion", body, keyed);
+  assert.deepEqual([refused.status, all(await world.yard.events("c1"), "rewound").length], [409, 0]);
+  await world.call("POST", "chat/termination", { conversation_id: "c1" });
+  await allFrames(running);
+  const made = await streamed(world, body, "k1");
+  assert.equal(made.message.content.final_answer.answer.text, "edited");
+  await streamed(world, body, "k1");
+  assert.equal(all(await world.yard.events("c1"), "rewound").length, 1);
+});
+
+test("a chat that is repeated after its message was withdrawn is told that there is no such message [C4][P4]", async () => {
+  await using model = await modelServer(() => ({ text: "one two three", fault: { after: 1, kind: "stall" } }));
+  await using world = await startChatYard({ model });
+  const running = await world.stream({ query: "one", conversation_id: "c1" });
+  const keyed = { headers: { "idempotency-key": "k1" } };
+  const body = { query: "two", conversation_id: "c1", agent_run_id: "r2" };
+  const waiting = await world.stream(body, keyed);
+  await world.call("POST", "chat/termination", { conversation_id: "c1", agent_run_id: "r2" });
+  await allFrames(waiting);
+  const { status, json } = await world.call("POST", "chat/completion", body, keyed);
+  assert.deepEqual([status, json.error_code], [404, "AgentAPP.Agent.GetMessageFailed"]);
+  running.leave();
+});

@@ -4,15 +4,20 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { ok } from "../../src/base/result.ts";
 import { createClient } from "../../src/client/client.ts";
-import { OwnerId } from "../../src/protocol/ids.ts";
+import type { NewEvent } from "../../src/protocol/events.ts";
+import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { bodyBytes, bodyBytesMaxOf, limits } from "../../src/protocol/route.ts";
 import { protocolVersion, routes } from "../../src/protocol/routes.ts";
+import { failureWords, failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
+import { causesIn } from "../world/causes.ts";
+import { waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
-import { onPort } from "../world/http-reading.ts";
-import { modelServer, says } from "../world/model-server.ts";
+import { onPort, renames, stepStarted } from "../world/http-reading.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { writingYard } from "../world/writing-yard.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const json = { "content-type": "application/json" };
@@ -87,18 +92,6 @@ test("a refusal says what happened and what to do next, in the caller's language
     async (path) => (await app.request(path, { headers })).headers.get("content-language"),
   );
   assert.deepEqual(await Promise.all(spoken), ["zh", "zh", "en"]);
-});
-
-test("what does not fit is named, in the caller's language too [P4]", async () => {
-  await yard.start("unfit");
-  const send = async (language: string) => {
-    const body = JSON.stringify({ text: "", mode: "later" });
-    const headers = { ...json, "accept-language": language };
-    const response = await app.request("/api/v1/conversations/unfit/messages", { method: "POST", headers, body });
-    return Problem.parse(await response.json()).params.what;
-  };
-  assert.equal(await send("en"), "body.text: must not be empty; body.mode: must be one of queue, steer");
-  assert.equal(await send("zh"), "body.text: 不能为空; body.mode: 应为以下之一：queue, steer");
 });
 
 test("a request id is taken when it is well-formed, else one is made", async () => {
@@ -257,42 +250,6 @@ test("a page of another site cannot reach the server, by address or by a name of
   assert.equal(Problem.parse(await unnamedDoor.json()).code, "forbidden_origin", "the strict rules hold by default");
 });
 
-test("the request names the user, and another user's conversation is not there [S7]", async () => {
-  await yard.start("of-local");
-  await yard.start("of-ann", OwnerId.parse("ann"));
-  const read = async (id: string, user?: string) => {
-    const headers = user === undefined ? {} : { "x-account-id": user };
-    return (await app.request(`/api/v1/conversations/${id}`, { headers })).status;
-  };
-  assert.deepEqual([await read("of-local"), await read("of-ann"), await read("of-ann", "ann")], [200, 404, 200]);
-  assert.deepEqual([await read("of-local", "ann"), await read("of-local", "../ann")], [404, 400]);
-});
-
-test("who runs the installation cleans up after everybody, all others only after themselves [W10][S7]", async () => {
-  let now = systemClock.now();
-  await using yard = await startYard({ clock: { ...systemClock, now: () => now } });
-  await using port = await onPort(yard);
-  const as = (actsAs?: string) => createClient({ fetch: yard.fetch, ...(actsAs !== undefined && { actsAs }) });
-  for (const user of [undefined, "ann", "bob"]) {
-    const { id } = await must(as(user).call("createConversation", { body: {} }));
-    await must(as(user).upload(id, "a.txt", Buffer.from("bytes")));
-  }
-  now += 8 * 86_400_000;
-  const { client } = yard;
-  assert.equal((await must(client.call("cleanWorkspaces", { body: { days: 8.5 } }))).workspaces, 0);
-  for (const whose of [as("ann"), createClient({ fetch, baseUrl: port.url }), client]) {
-    const cleaned = await must(whose.call("cleanWorkspaces", { body: {} }));
-    assert.deepEqual(cleaned, { workspaces: 1, bytes: 5, skipped: 0, days: 7 });
-  }
-  const [trashed, ...others] = (await must(client.call("listTrash"))).items;
-  assert.ok(trashed);
-  assert.deepEqual([trashed.bytes, trashed.files, others], [5, 1, []]);
-  const trash = { params: { trash: trashed.id } };
-  assert.equal(await codeOf(as("ann").call("restoreTrash", trash)), "trash_not_found");
-  const { conversation } = trashed;
-  assert.deepEqual(await must(client.call("restoreTrash", trash)), { conversation, files: 1, beside: [] });
-});
-
 test("a message carries its files and the language of who sends it [P4][F3]", async () => {
   await using model = await modelServer([says("好")]);
   await using yard = await startYard({ model });
@@ -316,56 +273,6 @@ test("a server that does not answer, or not in our words, is a failure as well",
   }
   const broken = createClient({ fetch: () => Promise.reject(new TypeError("a mistake of ours")) });
   await assert.rejects(broken.call("health"), /a mistake of ours/);
-});
-
-test("the API describes itself, route by route, from the table that checks requests [C7]", async () => {
-  const document = JSON.parse(await (await app.request("/api/v1/openapi.json")).text());
-  assert.equal(document.openapi, "3.1.0");
-  assert.equal(document.info.version, "0.0.0-test");
-  const messages = document.paths["/api/v1/conversations/{id}/messages"].post;
-  assert.equal(messages.operationId, "sendMessage");
-  const shared = (name: string) => ({ $ref: `#/components/parameters/${name}` });
-  assert.deepEqual(messages.parameters, [
-    { name: "id", in: "path", required: true, schema: { type: "string" } },
-    shared("ActsAs"),
-    shared("Language"),
-    shared("IdempotencyKey"),
-  ]);
-  assert.deepEqual(messages.requestBody.content["application/json"].schema.required, ["text"]);
-  assert.deepEqual(Object.keys(messages.responses), [
-    "202",
-    "400",
-    "401",
-    "403",
-    "404",
-    "408",
-    "409",
-    "422",
-    "429",
-    "500",
-    "503",
-    "507",
-    "default",
-  ]);
-  const list = document.paths["/api/v1/conversations"].get;
-  assert.deepEqual(list.parameters[0], {
-    name: "limit",
-    in: "query",
-    required: false,
-    schema: { default: 20, type: "integer", minimum: 1, maximum: 200 },
-  });
-  const stream = document.paths["/api/v1/conversations/{id}/stream"].get;
-  assert.ok(stream.responses["200"].content["text/event-stream"]);
-  const bytes = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
-  const upload = document.paths["/api/v1/conversations/{id}/files/uploads/{name}"].put;
-  assert.deepEqual(upload.requestBody, { required: true, content: bytes });
-  const { parameters, responses } = document.paths["/api/v1/conversations/{id}/files/content"].get;
-  assert.deepEqual(
-    [parameters.at(-1), responses["200"].content, responses["206"].content, "416" in responses],
-    [shared("Range"), bytes, bytes, true],
-  );
-  assert.ok(document.components.schemas.Problem.properties.code);
-  assert.doesNotMatch(JSON.stringify(document), /\$schema/);
 });
 
 /** fetch does not let a test choose these headers. */
@@ -393,3 +300,190 @@ async function codeOf(result: ReturnType<typeof yard.client.call>): Promise<stri
   const settled = await result;
   return settled.ok ? undefined : settled.failure.code;
 }
+
+test("the events of one agent are those that mean something to it, from the one that made it on [A1][C7]", async () => {
+  await using yard = await writingYard();
+  const row = await yard.start("c");
+  const spawned: NewEvent = {
+    type: "agent.spawned",
+    id: "task-a",
+    mode: "task",
+    role: "r",
+    name: "amber",
+    brief: "look",
+  };
+  const other: NewEvent = { ...spawned, id: "task-b", name: "blue" };
+  await yard.append(
+    row,
+    ...renames(1),
+    spawned,
+    other,
+    stepStarted(1, { agent: "task-b" }),
+    stepStarted(1, { agent: "task-a" }),
+  );
+  const read = async (query: { agent?: string; after?: number; limit?: number }) => {
+    const page = await must(yard.client.call("readEvents", { params: { id: "c" }, query }));
+    return [page.items.map(({ seq }) => seq), page.next];
+  };
+  assert.deepEqual(await read({}), [[1, 2, 3, 4, 5], null]);
+  assert.deepEqual(await read({ agent: "task-a" }), [[2, 5], null]);
+  assert.deepEqual(await read({ agent: "task-a", limit: 4 }), [[2], 4], "a page is one of all events");
+  assert.deepEqual(await read({ agent: "task-a", after: 4, limit: 4 }), [[5], null]);
+});
+
+/** A yard in which a question waits, as if the process had died after each call and before its answer was written down. */
+async function asking() {
+  const model = await modelServer([calls(["ask_human", { question: "Well?" }]), says("done")]);
+  const yard = await startYard({
+    ...{ model, isOneProcess: true },
+    wrapStorage: (storage) => ({ ...storage, endOnce: async () => ok(undefined) }),
+  });
+  const { conversation: id } = await yard.ask("hello");
+  const [decision] = await waitingIn(yard, id);
+  const row = await must(yard.log.find(localOwner, id));
+  const decide = async () => {
+    const answer = await yard.fetch(`http://localhost/api/v1/conversations/${id}/decisions/${decision?.id}`, {
+      ...{ method: "POST", body: JSON.stringify({ verdict: "answer", answer: "Well." }) },
+      headers: { "content-type": "application/json", "idempotency-key": "the-one" },
+    });
+    return [answer.status, Object(await answer.json())] as const;
+  };
+  const close = async () => {
+    await yard[Symbol.asyncDispose]();
+    await model[Symbol.asyncDispose]();
+  };
+  return { yard, row, decision: decision?.id ?? "", decide, [Symbol.asyncDispose]: close };
+}
+
+test("a decision whose answer was lost is told again under its key, wherever it stands in a long log [C6][H2]", async () => {
+  await using asked = await asking();
+  const { yard, row, decide } = asked;
+  const rename = async (count: number) => must(yard.log.append(row.number, renames(count)));
+  await rename(300);
+  const first = await decide();
+  assert.equal(first[0], 200, JSON.stringify(first));
+  await yard.whenAtRest(row.id);
+  assert.deepEqual(await decide(), first, "behind more events than are read at once");
+  await rename(300);
+  assert.deepEqual(await decide(), first, "and before them");
+});
+
+test("a decision that somebody else has made is not told as one's own, however often it is tried [C6][H2]", async () => {
+  await using asked = await asking();
+  const { yard, row, decision, decide } = asked;
+  await must(yard.engine.decide(row, decision, { verdict: "answer", answer: "Theirs.", by: OwnerId.parse("ann") }));
+  await yard.whenAtRest(row.id);
+  for (const what of ["first", "again"]) {
+    const [status, { code }] = await decide();
+    assert.deepEqual([status, code], [404, "decision_not_found"], what);
+  }
+});
+
+test("whoever lists tools or servers, or makes a session, sees what was just written into the settings [T1][G1]", async () => {
+  let looked = 0;
+  const reload = async () => {
+    looked += 1;
+    return undefined;
+  };
+  await using yard = await startYard({ reload });
+  const { client } = yard;
+  const lookedFor = async (call: () => Promise<unknown>) => {
+    const before = looked;
+    await call();
+    return looked - before;
+  };
+  assert.equal(await lookedFor(async () => must(client.call("listTools", {}))), 1);
+  assert.equal(await lookedFor(async () => must(client.call("listMcpServers", {}))), 1);
+  assert.equal(await lookedFor(async () => client.call("createSession", { body: {} })), 1);
+  assert.equal(await lookedFor(async () => must(client.call("health", {}))), 0);
+});
+
+after(() => yard[Symbol.asyncDispose]());
+await yard.start("c");
+
+test("a field that is missing is said to be missing, and a wrong type is named in the caller's language [P4]", async () => {
+  const send = async (language: string, sent: object) => {
+    const headers = { ...json, "accept-language": language };
+    const body = JSON.stringify(sent);
+    const response = await yard.app.request("/api/v1/conversations/c/messages", { method: "POST", headers, body });
+    return Problem.parse(await response.json()).params.what;
+  };
+  assert.deepEqual(
+    [await send("en", {}), await send("zh", {}), await send("en", { text: 5 }), await send("zh", { text: 5 })],
+    ["body.text: missing", "body.text: 缺少", "body.text: must be a text", "body.text: 应为文本"],
+  );
+});
+
+test("a place in a stream that nobody gave out is refused in words, not with a pattern [P4][C3]", async () => {
+  const response = await yard.app.request("/api/v1/conversations/c/stream?after=zzz");
+  const { detail } = Problem.parse(await response.json());
+  const what = "The request does not fit: query.after: does not have the form that is needed.";
+  const next = "Send an id that you received with an event of this stream, as it was, or leave it out.";
+  assert.deepEqual([response.status, detail], [400, `${what} ${next}`]);
+});
+
+const causes = causesIn();
+
+/** All that `why` of a code may be; of a code without causes, nothing in particular. */
+function causesOf(code: string): readonly string[] {
+  const own = causes.filter((cause) => cause.code === code).map(({ why }) => why);
+  return own.length === 0 ? ["1"] : own;
+}
+
+/** What is said over HTTP. Whatever an entry asks for: only its own words count here. */
+function toldOverHttp(
+  language: Language,
+  codes: readonly string[],
+): readonly (readonly [code: string, text: string])[] {
+  const params = new Proxy({}, { get: () => "1" });
+  return codes.map((code) => [code, failureWordsOverHttp(wordsFor(language), { code, params }).join(" ")]);
+}
+
+test("every failure says what to do next, in both languages, here and over HTTP, whatever its cause [P4]", () => {
+  // Two that choose their advice by another closed list than that of causes.
+  const chosen: Readonly<Record<string, string>> = { rule: "missing", hint: "leave_out" };
+  const silent: string[] = [];
+  for (const language of languages)
+    for (const code of Object.keys(wordsFor(language).failures))
+      for (const why of causesOf(code)) {
+        const get = (_: object, name: string) => (name === "why" ? why : (chosen[name] ?? "1"));
+        const failure = { code, params: new Proxy({}, { get }) };
+        for (const words of [failureWords, failureWordsOverHttp]) {
+          const [, next] = words(wordsFor(language), failure);
+          if (next === undefined || next.trim() === "" || next.includes("undefined"))
+            silent.push(`${language} ${code} ${why}: ${next}`);
+        }
+      }
+  assert.deepEqual(silent, []);
+});
+
+test("a failure that only a newer version knows is told by its name, with what to do, in both languages [P4]", () => {
+  const told = (language: Language) => failureWords(wordsFor(language), { code: "of_later", params: {} });
+  assert.deepEqual(told("en"), [
+    "This failed: of_later.",
+    "Update this AgentYard: a newer one says so, and has the words for it.",
+  ]);
+  assert.deepEqual(told("zh"), ["失败：of_later。", "请更新 AgentYard：这是较新的版本写下的，它有相应的说明。"]);
+  assert.equal(failureWords(wordsFor("en"), { code: "toString", params: {} })[0], "This failed: toString.");
+});
+
+test("no failure tells whoever calls over HTTP to type a command of the terminal [P4]", () => {
+  const commands = Object.keys(wordsFor("en").terminal.command.summary).map((name) => `/${name}`);
+  const isTyped = (text: string) =>
+    commands.some((command) => new RegExp(`(^|[^\\w/}])${command}(?![\\w/-])`).test(text));
+  for (const language of languages) {
+    const told = toldOverHttp(language, Object.keys(wordsFor(language).failures));
+    assert.deepEqual(
+      told.filter(([, text]) => isTyped(text)),
+      [],
+    );
+  }
+});
+
+test("the same system user in the terminal is told its commands still [P4][U1]", async () => {
+  const response = await yard.app.request("/api/v1/conversations/nowhere", {}, { door: "socket" });
+  assert.equal(
+    Problem.parse(await response.json()).detail,
+    "Conversation not found: nowhere. List them with /sessions.",
+  );
+});

@@ -36,7 +36,7 @@ test("any sequence of drops and resumes gives the same document [C3]", async () 
     fc.asyncProperty(cuts, async (places) => {
       assert.deepEqual(await follow(yard, row, cutAfter(yard, places)), whole);
     }),
-    { numRuns: 100 },
+    { numRuns: 30 },
   );
 });
 
@@ -68,7 +68,7 @@ test("whatever is appended while readers come and go, each sees the log without 
       assert.deepEqual(await reading, [...numbers(after + 1, total)]);
       await until("nobody listens", () => yard.listeners() === 0);
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   );
 });
 

@@ -20,7 +20,7 @@ import { must } from "../world/yard.ts";
 // database and real files. `AGENTYARD_FUZZ_REQUESTS` says how many calls, `AGENTYARD_FUZZ_SEED` which ones.
 
 const wanted = process.env.AGENTYARD_FUZZ_REQUESTS;
-const requestsMax = Number(wanted ?? 800);
+const requestsMax = Number(wanted ?? 400);
 /** `npm test` sends the same ones each time; whoever asks for more of them wants others. */
 const seed = Number(
   process.env.AGENTYARD_FUZZ_SEED ?? (wanted === undefined ? 17 : Math.floor(systemRandom() * 2 ** 31)),

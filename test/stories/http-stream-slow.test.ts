@@ -10,7 +10,7 @@ import { answered, delta, onPort, stepStarted, streamPath } from "../world/http-
 import { startSlowReaders } from "../world/slow-readers.ts";
 import { type WritingYard, writingYard } from "../world/writing-yard.ts";
 
-const readers = 40;
+const readers = 12;
 /** What a reader that hardly reads may cost: a page of the log, here 64 records of 8 KB each, and its connection. */
 const readerBytesMax = 1024 * 1024;
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type OpenAI from "openai";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
@@ -100,13 +99,6 @@ test("the agent's own tools run on the server and are not seen; the words of all
   assert.deepEqual([message?.content, message?.tool_calls], ["I look at the clock.\n\nIt is late.", undefined]);
 });
 
-test("an answer that was cut short says so [C5]", async () => {
-  await using model = await modelServer([{ ...says("This is lo"), finish: "length" }]);
-  await using server = await openAiYard({ model });
-  const whole = await server.openai.chat.completions.create({ model: "general", messages: hello });
-  assert.equal(whole.choices[0]?.finish_reason, "length");
-});
-
 test("agents are listed as models, and an unknown one is a model that is not found [C5][P4]", async () => {
   await using model = await modelServer();
   await using server = await openAiYard({ model });
@@ -190,18 +182,6 @@ test("a model that breaks off in the middle and is asked again goes on where it 
   assert.equal(await ask(), "one two \n\nuno due");
 });
 
-/** Pauses between attempts pass at once. */
-const patient: Clock = { ...systemClock, wait: async (_, signal) => (signal?.aborted ? "aborted" : "elapsed") };
-
-test("a model that breaks off twice, the second time sooner, has no word of its answer doubled [C5][R1]", async () => {
-  const brokenAfter = (after: number): Answer => ({ text: "one two three four", fault: { after, kind: "break" } });
-  await using model = await modelServer([brokenAfter(4), brokenAfter(2), says("one two three four")]);
-  await using server = await openAiYard({ model, clock: patient });
-  const stream = server.openai.chat.completions.stream({ model: "general", messages: hello });
-  assert.equal(await stream.finalContent(), "one two three four");
-  assert.equal(model.asked.length, 3);
-});
-
 test("a failure in the middle of a stream is an error to its reader, never half an answer [C5]", async () => {
   await using model = await modelServer([
     { ...calls(["now", { timezone: "UTC" }]), text: "I look." },
@@ -274,20 +254,6 @@ test("in a conversation that is named, what it holds is the history where none i
   assert.deepEqual(await callEnds(ask(hello, "simple")), [409, "invalid_request_error", "conversation_of_agent"]);
   const events = await server.yard.events("our-project");
   assert.equal(all(events, "turn.finished").length, 3);
-});
-
-test("a request that is repeated under its key is answered once, also as a stream [C5][P4]", async () => {
-  await using model = await modelServer(() => says("Once."));
-  await using server = await openAiYard({ model });
-  const wanted = { model: "general", messages: hello };
-  const keyed = (key: string) => ({ headers: { "idempotency-key": key } });
-  const ask = () => server.openai.chat.completions.create(wanted, keyed("one")).withResponse();
-  const [one, two] = await Promise.all([ask(), ask()]);
-  assert.deepEqual(one.data, two.data);
-  assert.equal(one.response.headers.get("x-conversation-id"), two.response.headers.get("x-conversation-id"));
-  const stream = async () => server.openai.chat.completions.stream(wanted, keyed("two")).finalContent();
-  assert.deepEqual([await stream(), await stream()], ["Once.", "Once."]);
-  assert.equal(model.asked.length, 2);
 });
 
 test("a caller under a key who lost the connection in the middle of an answer asks again and gets all of it [C5][P4]", async () => {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import fc from "fast-check";
 import OpenAI from "openai";
 import { systemClock } from "../../src/base/clock.ts";
 import { listen } from "../../src/http/http.ts";
@@ -118,4 +119,126 @@ async function folder(t: TestContext): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), "agentyard-openai-"));
   t.after(() => rm(data, { recursive: true, force: true }));
   return data;
+}
+
+test("a streamed response under a key is given again from its beginning, also where nothing was to be stored [C6][C3]", async () => {
+  await using model = await modelServer([says("only once")]);
+  await using yard = await startYard({ model });
+  const ask = async () => {
+    const answer = await yard.fetch("http://localhost/v1/responses", {
+      ...{ method: "POST", body: JSON.stringify({ model: "general", input: "hi", store: false, stream: true }) },
+      headers: { "content-type": "application/json", "idempotency-key": "the-one" },
+    });
+    return [answer.status, /"type":"response\.completed".*only once/.test(await answer.text())];
+  };
+  assert.deepEqual([await ask(), await ask()], Array(2).fill([200, true]));
+  assert.equal(model.asked.length, 1);
+});
+
+const word = fc.oneof(
+  fc.constantFrom("general", "simple", "text", "function", "user", "call_0123456789abcweird", "\u0000", "\ud83d", "界"),
+  fc.string(),
+);
+const any = fc.oneof(word, fc.jsonValue(), fc.constantFrom(null, true, 0, -1, 1e300));
+const content = fc.oneof(
+  word,
+  fc.constant(null),
+  fc.array(
+    fc.record({
+      type: fc.constantFrom("text", "input_text", "image_url", "input_image", "refusal", "file"),
+      text: word,
+      image_url: fc.oneof(
+        fc.constantFrom("data:image/png;base64,AAAA", "http://127.0.0.1/x", { url: "data:image/png;base64,AAAA" }),
+        any,
+      ),
+    }),
+    { maxLength: 3 },
+  ),
+);
+const call = fc.record({
+  id: word,
+  type: fc.constant("function"),
+  function: fc.record({ name: word, arguments: word }),
+});
+const message = fc.record(
+  {
+    role: fc.constantFrom("system", "user", "user", "assistant", "tool"),
+    ...{ content, tool_calls: fc.oneof(fc.array(call, { maxLength: 2 }), fc.constant(null)), tool_call_id: word },
+  },
+  { requiredKeys: ["role", "content"] },
+);
+const item = fc.record(
+  {
+    type: fc.constantFrom("message", "function_call", "function_call_output", "reasoning", "item_reference"),
+    ...{ role: fc.constantFrom("user", "assistant", "system"), content, call_id: word, name: word },
+    ...{ arguments: word, output: content },
+  },
+  { requiredKeys: [] },
+);
+const described = { name: fc.constantFrom("f", "now", "a b", "__proto__"), parameters: fc.dictionary(word, any) };
+const common = {
+  model: fc.oneof(fc.constantFrom("general", "simple"), word),
+  stream: fc.constantFrom(true, false, null),
+  ...{ n: fc.constantFrom(1, 2, null), metadata: fc.dictionary(word, any) },
+  tool_choice: fc.oneof(fc.constantFrom("none", "auto", "required"), any),
+  conversation_id: fc.oneof(fc.constantFrom("one", "two"), word),
+};
+const chat = fc.record(
+  {
+    ...{ ...common, messages: fc.array(message, { maxLength: 4 }) },
+    tools: fc.array(fc.record({ type: fc.constant("function"), function: fc.record(described) }), { maxLength: 2 }),
+    ...{ response_format: any, stream_options: any },
+  },
+  { requiredKeys: ["messages"] },
+);
+const response = fc.record(
+  {
+    ...{ ...common, input: fc.oneof(word, fc.array(item, { maxLength: 4 })), instructions: fc.oneof(word, any) },
+    tools: fc.array(fc.record({ type: fc.constant("function"), ...described }), { maxLength: 2 }),
+    ...{ previous_response_id: word, store: fc.boolean(), text: any, conversation: any },
+  },
+  { requiredKeys: ["input"] },
+);
+const plain = fc.record({ model: fc.constant("general"), input: word, metadata: fc.dictionary(word, any) });
+const request = fc.oneof(
+  plain.map((body) => ({ path: "/v1/responses", body })),
+  chat.map((body) => ({ path: "/v1/chat/completions", body })),
+  response.map((body) => ({ path: "/v1/responses", body })),
+);
+
+test("whatever a caller sends, it gets an answer or a refusal in OpenAI's shape [C5][Q1]", async () => {
+  await using model = await modelServer(() => says("ok"));
+  await using server = await openAiYard({ model });
+  const kinds = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(request, async ({ path, body }) => {
+      const { status, text } = await post(server.url + path, JSON.stringify(body));
+      kinds.add(status);
+      assert.ok([200, 400, 404, 409, 422].includes(status), `${status} ${text}`);
+      if (status === 200) return;
+      const { error } = JSON.parse(text);
+      assert.deepEqual(Object.keys(error), ["message", "type", "param", "code"]);
+    }),
+    { numRuns: Number(process.env.AGENTYARD_FUZZ_REQUESTS ?? 60) },
+  );
+  assert.ok(kinds.has(200) && kinds.has(400));
+});
+
+test("a request that is nested without end is refused, and one that is too large as well [C5]", async () => {
+  await using model = await modelServer(() => says("ok"));
+  await using server = await openAiYard({ model });
+  const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+  const wanted = '"model":"general","messages":[{"role":"user","content":"hello"}]';
+  const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":${deep}}}]`;
+  const chat = `${server.url}/v1/chat/completions`;
+  assert.equal((await post(chat, `{${wanted},${tools}}`)).status, 400);
+  assert.equal((await post(`${server.url}/v1/responses`, `{"input":"hello","metadata":${deep}}`)).status, 400);
+  const large = `{${wanted},"user":"${"x".repeat(33 * 1024 * 1024)}"}`;
+  const { status, text } = await post(chat, large);
+  assert.deepEqual([status, JSON.parse(text).error.code], [413, "body_too_large"]);
+});
+
+async function post(url: string, body: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  return { status: answer.status, text: await answer.text() };
 }

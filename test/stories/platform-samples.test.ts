@@ -101,30 +101,6 @@ test(
   },
 );
 
-test("a chat about no file, about one, and about several [C2]", options, async (t) => {
-  await using model = await modelServer(() => says("yes"));
-  const world = await serve(makeHome(t, { env: modelEnv(model) }));
-  const ask = async (conversation: string, user: string, names: readonly string[]) => {
-    for (const name of names) await world.upload(conversation, name, csv, user);
-    const selected_files = names.map((name) => ({
-      file_name: `/workspace/${conversation}/uploads/temparea/${name}`,
-    }));
-    await world.chat({ query: "go", conversation_id: conversation, user_id: user, selected_files });
-    return spoken(model.asked.at(-1));
-  };
-  assert.deepEqual(await ask("conv-123", "user-123", []), ["go"]);
-  const [single] = await ask("conv-123", "user-456", ["data.csv"]);
-  assert.ok(single?.startsWith(marker));
-  assert.ok(single?.includes("Sandbox Session ID: sess-user-456"));
-  const [several, query] = await ask("conv-456", "user-789", ["data1.csv", "data2.csv"]);
-  assert.ok(several?.startsWith(marker));
-  assert.match(
-    `${several}`,
-    /\n- data1\.csv \(\/workspace\/conv-456\/uploads\/temparea\/data1\.csv\)\n- data2\.csv \(.*\)\n$/,
-  );
-  assert.equal(query, "go");
-});
-
 /** What the model was told after the system message, without reminders. */
 function spoken(request: AskedRequest | undefined): string[] {
   const messages = request?.body.messages.filter(({ role }) => role !== "system") ?? [];

@@ -1,18 +1,26 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import type { NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { flow } from "../../docs/api/flow.ts";
 import { createClient } from "../../src/client/client.ts";
+import { browserCommand } from "../../src/open-browser.ts";
+import { openableAddress } from "../../src/openable-address.ts";
+import { protocolVersion } from "../../src/protocol/routes.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { type Home, makeHome, typedHere } from "../world/program.ts";
 import { saidOf } from "../world/said.ts";
 
 // `agentyard serve` as an operator starts it: the real program, a real port.
 
-test("the server says where it is, who may call and how it ends, answers there, and ends well when told to [P2][C6]", async (t) => {
+test("the server says where it is, who may call and how it ends, serves what is started beside it, and ends well when told to [P2][P3][C6]", async (t) => {
   const home = makeHome(t);
   const { server, address } = await serve(home);
   assert.deepEqual(server.written.output.split("\n").slice(0, 6), [
@@ -25,6 +33,9 @@ test("the server says where it is, who may call and how it ends, answers there, 
   ]);
   const health = await fetch(`${address}/api/v1/health`);
   assert.deepEqual([health.status, health.headers.get("x-request-id")?.length], [200, 36]);
+  const { conversation_id: id } = JSON.parse((await home.start("run", "--json", "what time is it").ended).output);
+  const found = await createClient({ fetch, baseUrl: address }).call("getConversation", { params: { id } });
+  assert.equal(found.ok && found.value.id, id, "a command beside it is its client");
   server.child.kill("SIGTERM");
   assert.deepEqual(
     [(await server.ended).code, server.written.errors],
@@ -32,17 +43,7 @@ test("the server says where it is, who may call and how it ends, answers there, 
   );
 });
 
-test("a terminal beside a running server is its client, in both directions [P2][P3]", async (t) => {
-  const home = makeHome(t);
-  const { address } = await serve(home);
-  const run = await home.start("run", "--json", "what time is it").ended;
-  const { conversation_id: id } = JSON.parse(run.output);
-  const client = createClient({ fetch, baseUrl: address });
-  const found = await client.call("getConversation", { params: { id } });
-  assert.equal(found.ok && found.value.id, id);
-});
-
-test("a second server on the same data names the first and where it is, in both languages [P2][P4]", async (t) => {
+test("a second server on the same data names the first and where it is [P2][P4]", async (t) => {
   const home = makeHome(t);
   const { server, address } = await serve(home);
   const { pid } = server.child;
@@ -51,26 +52,9 @@ test("a second server on the same data names the first and where it is, in both 
     output: "",
     errors: `✗ AgentYard is already served at ${address} (process ${pid}). Use it there, end that process first, or choose another data directory with --data.\n`,
   });
-  const { errors } = await home.start("serve", "--port", "0", "--lang", "zh").ended;
-  const served = saidOf("already_served", { address, pid: pid ?? 0 }, "zh");
-  assert.equal(errors, `✗ ${served}请直接使用它，先结束那个进程，或者用 --data 指定其他数据目录。\n`);
 });
 
-test("where a terminal has the data, the server says which process to end [P2]", async (t) => {
-  const home = makeHome(t);
-  const sandbox = home.start("sandbox", "--port", "0");
-  await sandbox.until("output", /Ctrl\+C/);
-  const { code, errors } = await home.start("serve", "--port", "0").ended;
-  assert.deepEqual(
-    [code, errors],
-    [
-      1,
-      `✗ Another AgentYard (process ${sandbox.child.pid}) uses this data directory. End that process first, which may be a terminal that is still open, or choose another data directory with --data.\n`,
-    ],
-  );
-});
-
-test("a port that is taken is refused with the next free one, and the data directory is free again [P2]", async (t) => {
+test("a port that is taken, and an address that others can reach before there is a user, are refused with what to do [C6][P2]", async (t) => {
   const other = createServer();
   other.listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -81,23 +65,19 @@ test("a port that is taken is refused with the next free one, and the data direc
   assert.equal(code, 1);
   const [, next = ""] = /^✗ \S+:\d+ cannot be listened on: .* node \S+ serve --port (\d+)\n$/.exec(errors) ?? [];
   assert.ok(Number(next) > port, errors);
-  await serve(home);
-});
-
-test("an address that others can reach is refused until there is a user, with the command to run [C6][P2]", async (t) => {
-  const home = makeHome(t);
+  // The data directory is free again.
   const refused = await home.start("serve", "--host", "0.0.0.0", "--port", "0").ended;
   assert.deepEqual([refused.code, refused.output], [3, ""]);
   assert.ok(refused.errors.startsWith(`✗ ${saidOf("users_needed", { host: "0.0.0.0" })} `), refused.errors);
   assert.match(refused.errors, / node \S+ user add NAME\. /);
   assert.equal((await home.start("user", "add", "ada").ended).code, 0);
   const server = home.start("serve", "--host", "0.0.0.0", "--port", "0");
-  const [, port = ""] = await server.until(
+  const [, free = ""] = await server.until(
     "output",
     /listens on http:\/\/\S+:(\d+) and all other addresses of this machine [\s\S]*Ctrl\+C/,
   );
   assert.match(server.written.output, /^Callers: {2}1 user, by sign-in or API key; others are refused$/m);
-  assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/conversations`)).status, 401);
+  assert.equal((await fetch(`http://127.0.0.1:${free}/api/v1/conversations`)).status, 401);
 });
 
 test("a turn that runs when the server is told to end goes on at the next start, and its reader is told [C3][L6]", async (t) => {
@@ -144,6 +124,7 @@ test("whoever tells it twice to end does not wait for anybody [P2]", async (t) =
 
 test("every page and route works below the path of a proxy, with links that stay below it [P2][C7]", async (t) => {
   const home = makeHome(t);
+  home.configure("server:\n  trusted_proxies: [127.0.0.1]\n");
   const { address: shown } = await serve(home, "--base-path", "/yard");
   assert.match(shown, /:\d+\/yard$/);
   const { origin } = new URL(shown);
@@ -152,6 +133,9 @@ test("every page and route works below the path of a proxy, with links that stay
   assert.equal((await fetch(`${origin}/yardstick`)).status, 404);
   const document = JSON.parse(await (await fetch(`${shown}/openapi.json`)).text());
   assert.deepEqual(document.servers, [{ url: "/yard" }]);
+  const headers = { "x-forwarded-prefix": "/far" };
+  const proxied = JSON.parse(await (await fetch(`${shown}/openapi.json`, { headers })).text());
+  assert.deepEqual(proxied.servers, [{ url: "/far" }], "a proxy that the settings name takes away another one");
   const page = await (await fetch(`${shown}/docs`)).text();
   const links = [...page.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = ""]) => link);
   assert.deepEqual(
@@ -159,20 +143,6 @@ test("every page and route works below the path of a proxy, with links that stay
     [],
   );
   assert.ok(links.length >= 3);
-});
-
-test("the path that a proxy takes away is believed from proxies that the settings name, and from nobody else [C6]", async (t) => {
-  const home = makeHome(t);
-  const { address } = await serve(home);
-  const servers = async (at: string) => {
-    const headers = { "x-forwarded-prefix": "/far" };
-    return JSON.parse(await (await fetch(`${at}/openapi.json`, { headers })).text()).servers;
-  };
-  assert.deepEqual(await servers(address), [{ url: "/" }]);
-  const other = makeHome(t);
-  other.configure("server:\n  trusted_proxies: [127.0.0.1]\n");
-  const { address: trusting } = await serve(other);
-  assert.deepEqual(await servers(trusting), [{ url: "/far" }]);
 });
 
 test("what is no request is refused in the one error shape, and headers have a limit [C6][Q1]", async (t) => {
@@ -199,4 +169,134 @@ async function serve(home: Home, ...more: string[]) {
 
 function portOf(address: AddressInfo | string | null): number {
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+test("a data directory that an AgentYard of another version uses is left alone, with what to do [P3][P4]", async (t) => {
+  const home = makeHome(t);
+  ownedBy(t, home, { protocol: "0" });
+  const { code, errors } = await home.start("run", "hello").ended;
+  const what = `The AgentYard that uses this data directory speaks version 0, this one ${protocolVersion}.`;
+  assert.deepEqual([code, errors], [1, `✗ ${what} End the older one and start again.\n`]);
+});
+
+test("a data directory whose AgentYard does not answer is left alone, and the process is named that is to be ended [P3][P4]", async (t) => {
+  const home = makeHome(t);
+  ownedBy(t, home, { protocol: protocolVersion });
+  const { code, errors } = await home.start("run", "hello").ended;
+  const what = `Another AgentYard (process ${process.pid}) uses this data directory and does not answer.`;
+  const next = "End that process, or choose another data directory with --data.";
+  assert.deepEqual([code, errors], [1, `✗ ${what} ${next}\n`]);
+});
+
+/** This process has the directory, says so, and answers nobody. */
+function ownedBy(t: TestContext, { folder }: Home, { protocol }: { readonly protocol: string }): void {
+  const data = join(folder, "data");
+  mkdirSync(data);
+  const lock = new DatabaseSync(join(data, "owner.lock"));
+  lock.exec("BEGIN IMMEDIATE");
+  t.after(() => lock.close());
+  const info = { pid: process.pid, startedAt: 0, socket: join(folder, "nobody.sock"), protocol };
+  writeFileSync(join(data, "owner.json"), JSON.stringify(info));
+}
+
+// The world is made to break under the program: what follows is what its user sees of a mistake of ours.
+
+test("a mistake of ours ends the command in words, with an id that the log file has, and with 1 [O1][P2]", async (t) => {
+  const home = brokenHome(t, 'Object.defineProperty(process.stdout, "isTTY", { get: planted });');
+  const { code, output, errors } = await home.start("model").ended;
+  const [, id = "", logFile = ""] =
+    /^✗ Something went wrong inside AgentYard \(error ([0-9a-f]{8})\)\. .*\nLog file: (\S+)\n$/.exec(errors) ?? [];
+  assert.deepEqual([code, output, id === ""], [1, "", false], errors);
+  const line = readFileSync(logFile, "utf8")
+    .split("\n")
+    .find((one) => one.includes(`the command broke down (${id})`));
+  assert.match(line ?? "", /planted/);
+});
+
+test("before there is a log file the details are told on the screen, in the user's language [O1][P2]", async (t) => {
+  const home = brokenHome(t, "process.cwd = planted;", { AGENTYARD_LANG: "zh" });
+  const { code, output, errors } = await home.start("model").ended;
+  assert.deepEqual([code, output], [1, ""]);
+  assert.match(errors, /^✗ Something went wrong inside AgentYard .*\n.*here they are: Error: planted\n {4}at /);
+});
+
+test("what breaks where nobody waits for it ends the process in the same words [O1]", async (t) => {
+  const home = brokenHome(
+    t,
+    `const write = process.stdout.write;
+    process.stdout.write = function (text, ...more) {
+      if (String(text).includes("Ctrl+C")) setImmediate(planted);
+      return write.call(this, text, ...more);
+    };`,
+  );
+  const { code, errors } = await home.start("serve", "--port", "0").ended;
+  assert.equal(code, 1);
+  assert.match(errors, /✗ Something went wrong inside AgentYard \(error [0-9a-f]{8}\)\. .*\nLog file: \S+\n$/);
+});
+
+test("a server whose start breaks when it listens already ends, and does not stay as one that nobody knows of [O1][P2]", async (t) => {
+  const home = brokenHome(
+    t,
+    `const write = fs.writeFileSync;
+    fs.writeFileSync = (path, text, ...more) =>
+      String(text).includes('"address":"http:') ? planted() : write(path, text, ...more);
+    sync();`,
+  );
+  const { code, output, errors } = await home.start("serve", "--port", "0").ended;
+  assert.deepEqual([code, output], [1, ""]);
+  assert.match(errors, /✗ Something went wrong inside AgentYard \(error [0-9a-f]{8}\)\. .*\nLog file: \S+\n$/);
+});
+
+function brokenHome(t: TestContext, fault: string, env: Record<string, string> = {}) {
+  const made = makeHome(t);
+  const file = join(made.folder, "fault.mjs");
+  const planted = 'const planted = () => { throw new Error("planted"); };';
+  writeFileSync(
+    file,
+    `import fs from "node:fs";\nimport { syncBuiltinESMExports as sync } from "node:module";\n${planted}\n${fault}\n`,
+  );
+  return makeHome(t, { env: { ...env, NODE_OPTIONS: `--import=${pathToFileURL(file).href}` } });
+}
+
+test("the flow of the documents runs with the API key of a user, and not without one: upload, list, select, chat, download [C7][C6]", async (t) => {
+  const home = makeHome(t);
+  const address = await home.serve();
+  assert.equal((await home.start("user", "add", "grace").ended).code, 0);
+  const { output: key } = await home.start("user", "key", "add", "grace").ended;
+  const { listed, answer, results } = await flow(address, key.trim());
+  assert.deepEqual(listed, ["sales.csv"]);
+  assert.match(answer, /\| sales \| number \| 3 \| 0 \| 80 \| 200 \| 133\.5 \| 120\.5 \| 400\.5 \|/);
+  assert.match(
+    results.join("\n"),
+    /^sales-report-1\.png: \d{4,} bytes\nsales-report-2\.png: \d{4,} bytes\nsales-report\.md: \d{3,} bytes$/,
+  );
+  await assert.rejects(flow(address), /You are not signed in|sign/i);
+});
+
+test("a browser is opened where somebody sits before a screen, and nowhere else [B1][P1]", () => {
+  const on = (platform: string, env: Record<string, string>) => browserCommand({ platform, env })?.[0];
+  assert.deepEqual(
+    [
+      ...[on("linux", {}), on("linux", { DISPLAY: ":0" }), on("linux", { WAYLAND_DISPLAY: "wayland-0" })],
+      ...[on("darwin", {}), on("win32", {})],
+      ...[on("linux", { DISPLAY: ":0", CI: "1" }), on("darwin", { SSH_CONNECTION: "10.0.0.1" })],
+      on("darwin", { BROWSER: "none" }),
+    ],
+    [undefined, "xdg-open", "xdg-open", "open", "rundll32", undefined, undefined, undefined],
+  );
+});
+
+test("a server that listens everywhere is named by an address that a browser can open [P2]", () => {
+  const lan = { lo: [on("127.0.0.1", true)], eth0: [on("169.254.1.1"), on("fe80::1"), on("fd00::2"), on("192.0.2.7")] };
+  assert.equal(openableAddress("http://0.0.0.0:7420", lan), "http://192.0.2.7:7420");
+  assert.equal(openableAddress("http://[::]:7420", lan), "http://192.0.2.7:7420");
+  assert.equal(openableAddress("http://[::]:7420", { eth0: [on("fd00::2")] }), "http://[fd00::2]:7420");
+  assert.equal(openableAddress("http://0.0.0.0:7420", { lo: [on("127.0.0.1", true)] }), "http://127.0.0.1:7420");
+  for (const one of ["http://127.0.0.1:7420", "http://10.0.0.0:7420", "http://[::1]:7420"])
+    assert.equal(openableAddress(one, lan), one);
+});
+
+function on(address: string, internal = false): NetworkInterfaceInfo {
+  const more = { address, internal, netmask: "", mac: "", cidr: null };
+  return address.includes(":") ? { ...more, family: "IPv6", scopeid: 0 } : { ...more, family: "IPv4" };
 }

@@ -110,9 +110,10 @@ export function jsonIn(body: Buffer): unknown {
 }
 
 /** Where we lie on the machine, how we are built, and what is somebody else's. */
-function tellings({ answer, secrets }: Judged): string[] {
+function tellings({ answer, secrets, sending }: Judged): string[] {
   const text = `${answer.head}\n${answer.body.toString("utf8")}`;
-  const told = secrets.filter((secret) => text.includes(secret));
+  // What stands in the address already is told to nobody: `/root`, where that is our home and the name of a conversation.
+  const told = secrets.filter((secret) => text.includes(secret) && !sending.target.includes(secret));
   const built = answer.status >= 400 ? innards.exec(text)?.[0] : undefined;
   return [...told.map((secret) => `tells ${secret}`), ...(built === undefined ? [] : [`tells ${built}`])];
 }

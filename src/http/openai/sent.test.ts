@@ -212,26 +212,6 @@ test("a tool that is no function is named by its place, and an answer in JSON is
   assert.deepEqual(ofChat({ n: 1, modalities: ["text"], logprobs: false }), {});
 });
 
-test("what would mislead its caller is refused by its name, with what to do instead, and what says nothing is taken [C5][P4]", () => {
-  const schema = { type: "json_schema", json_schema: { name: "a", schema: {} } };
-  const inChatRefused: [object, string, string][] = [
-    [{ logprobs: true }, "logprobs", "leave_out"],
-    [{ audio: { voice: "a" } }, "audio", "leave_out"],
-    [{ modalities: ["text", "audio"] }, "modalities", "leave_out"],
-    [{ functions: [other] }, "functions", "functions_only"],
-    [{ response_format: schema }, "response_format", "as_function"],
-  ];
-  for (const [body, parameter, hint] of inChatRefused) assert.deepEqual(ofChat(body), { parameter, hint });
-  const inResponseRefused: [object, string, string][] = [
-    [{ background: true }, "background", "leave_out"],
-    [{ prompt: { id: "p" } }, "prompt", "leave_out"],
-    [{ text: { format: { ...schema, name: "a" } } }, "text.format", "as_function"],
-  ];
-  for (const [body, parameter, hint] of inResponseRefused) assert.deepEqual(ofResponse(body), { parameter, hint });
-  assert.deepEqual(ofChat({ n: null, audio: null, functions: null, response_format: { type: "text" } }), {});
-  assert.deepEqual(ofResponse({ background: false, prompt: null, text: { format: { type: "text" } } }), {});
-});
-
 const uuid = fc.uuid({ version: 4 });
 const conversation = fc.oneof(uuid, fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));
 const decision = fc.stringMatching(/^[0-9a-f]{12}$/);
