@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { answer, step } from "../../test/world/any-log.ts";
 import { nothingSpent, type Spent } from "../protocol/budget.ts";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
-import { emptySpending, noteSpending, runningMs, type Spending } from "./fold-budget.ts";
+import { emptySpending, noteSpending, type Spending } from "./fold-budget.ts";
 
 type Timed = readonly [at: number, event: NewEvent];
 
@@ -125,16 +125,4 @@ test("the time between the end of a process and the next start is nobody's work 
   const calling: Timed[] = [...asking, [20, answer(1, ["x"])], [30, running("x")]];
   assert.equal(ms(...calling, [day, finished("x", "unknown")]), 10);
   assert.equal(ms(...calling, [day, running("x")], [day + 4, finished("x")]), 14);
-});
-
-test("how long a turn is at work by now is told from its last event on, and after its end not at all [A4]", () => {
-  const asking = spending([100, started], [110, step(1)]);
-  assert.deepEqual([runningMs(asking, 150.4), runningMs(asking, 90)], [40, 0]);
-  assert.equal(runningMs(spending([100, started]), 150), 0);
-  const over = spending([100, started], [110, step(1)], [120, answer(1, ["x"])], [130, running("x")], [140, ended]);
-  assert.deepEqual(
-    [runningMs(over, 999), over.at, over.running.size],
-    [0, undefined, 0],
-    "also where a call was left open",
-  );
 });

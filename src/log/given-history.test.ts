@@ -61,20 +61,6 @@ test("a call without a result gets one, and a result that nobody asked for is le
   ]);
 });
 
-test("results of tools that a program sends along are words of others: from then on the conversation counts as having read some [C1][R1]", () => {
-  const isTainted = (...events: readonly NewEvent[]) => foldHistory(numbered(events)).isTainted;
-  const talk = given.slice(0, 1);
-  assert.deepEqual(
-    [
-      isTainted(...first, ...turnWith(talk)),
-      isTainted(...turnWith(given)),
-      isTainted(...turnWith([...given, { role: "assistant", text: "I saw it." }])),
-      isTainted(...first, ...turnWith(given), end),
-    ],
-    [false, true, true, true],
-  );
-});
-
 test("what was told before stands in messages that are not sent: in such a turn it is told anew, and afterwards it counts again [C1][R1]", () => {
   const toldIn = (events: readonly NewEvent[]) => [...foldHistory(numbered(events)).told.keys()];
   const date = step(1, { reminder: " [today]", told: ["date:2026-01-01"] });
@@ -102,22 +88,6 @@ test("what was shown before is not known in such a turn; afterwards it is again,
     { ":old": "h1", ":both": "h4", ":new": "h3" },
     { ":not read yet": "h2" },
   ]);
-});
-
-test("in such a turn nothing counts as counted or selected before, and of what was given only people's own words are theirs [C1][Z1][R1]", () => {
-  const selected = { root: "/workspace/c/", session: "sess-1", files: ["a.txt"] };
-  const talk = first.map((event) => (event.type === "message.user" ? { ...event, selected } : event));
-  const { selected: before } = foldHistory(numbered(talk));
-  const {
-    counted,
-    selected: inside,
-    said,
-  } = foldHistory(numbered([...talk, ...turnWith([{ role: "user", text: "look: a page", own: 5 }])]));
-  assert.deepEqual([before.length, counted, inside], [1, undefined, []]);
-  assert.deepEqual(
-    said.map(({ text }) => text),
-    ["look:", "now"],
-  );
 });
 
 test("room that is made in such a turn takes nothing from the stored history [C1][Z3]", () => {

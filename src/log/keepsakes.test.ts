@@ -116,27 +116,3 @@ test("an event is for its own agent; what people do to files, and who decided, i
   ];
   for (const [event, who] of cases) assert.deepEqual(readers(event), who, JSON.stringify(event));
 });
-
-test("a file of instructions counts as it was sent last; one that is too large to keep, or whose folder was emptied, counts no more [Z3][L4]", () => {
-  const [path, below] = ["uploads/AGENTS.md", "uploads/temparea/CLAUDE.md"];
-  const guides = (...events: readonly NewEvent[]) => [...foldHistory(numbered(events)).guides];
-  const both = [changed(path, "upload"), changed(below, "upload"), changed(path, "upload", { after: state("h2") })];
-  const guide = { state: state("h2"), seq: 3 };
-  assert.deepEqual(guides(...both), [
-    [path, guide],
-    [below, { state: state("h"), seq: 2 }],
-  ]);
-  const emptied: NewEvent = { type: "file.changed", path: "uploads/temparea", by: "person" };
-  assert.deepEqual(guides(...both, emptied), [[path, guide]]);
-  const large = changed(below, "upload", { after: { bytes: 9, mode: 0o644 } });
-  assert.deepEqual(guides(...both, large), [[path, guide]]);
-  assert.deepEqual(guides(...both, changed(below, "person", { workspace: "task", after: undefined })).length, 2);
-});
-
-test("a skill that a file made ready names that file [K1]", () => {
-  const linked = { type: "skill.linked", turn: 1, skill: "pdf", because: "file_type", file: "uploads/a.pdf" } as const;
-  assert.deepEqual(
-    [...foldHistory(numbered([linked])).skills],
-    [["pdf", { turn: 1, because: "file_type", file: "uploads/a.pdf" }]],
-  );
-});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
-import { foldHistory, foldTree } from "./history.ts";
+import { foldHistory } from "./history.ts";
 import { knownHash } from "./known.ts";
 
 test("an agent knows what it has read, written or got with a message, and nothing that others put there [F2]", () => {
@@ -139,44 +139,6 @@ test("after undo nobody knows what the turn wrote, and what was known and is the
     { type: "file.changed", path: "outputs/removed.md", by: "undo" },
   );
   assert.deepEqual(known, { ":outputs/a.md": "h1 whole", ":outputs/b.md": "h1 whole" });
-});
-
-test("what came with a message stays known when only the next one is shortened [F2][Z2]", () => {
-  const attached = (path: string) => [{ path, name: path, type: "csv", bytes: 3, hash: "h1" }];
-  const [, begun] = started;
-  assert.ok(begun !== undefined);
-  const known = knownAfter(
-    { type: "message.user", id: "a", text: "go", mode: "queue", files: attached("a.csv") },
-    begun,
-    { type: "message.user", id: "b", text: "and this", mode: "steer", files: attached("b.csv") },
-    { ...step(1), joined: ["b"] } as NewEvent,
-    {
-      ...{ type: "compacted", turn: 1, strategy: "trim", upTo: 0, summary: "", messagesBefore: 2, messagesAfter: 2 },
-      trims: [{ seq: 4, text: "short" }],
-    },
-  );
-  assert.deepEqual(known, { ":a.csv": "h1 whole" });
-});
-
-test("what was shown and not read yet is not known either when undo has given back another content [W12][F2]", () => {
-  const read = (path: string): NewEvent => ({ type: "file.known", path, hash: "h1" });
-  const back = [changed("other", "undo", "h0"), changed("same", "undo", "h1")];
-  assert.deepEqual(knownAfter(...started, step(1), read("other"), read("same"), ...back, step(2)), {
-    ":same": "h1 whole",
-  });
-});
-
-test("an agent knows what it wrote itself, and the main agent does not by that [F2][A2]", () => {
-  const { root, agents } = foldTree(
-    numbered([
-      ...started,
-      { type: "agent.spawned", id: "w", mode: "worker", role: "writer", brief: "write" },
-      { ...changed("outputs/a.md", "tool", "h1"), agent: "w" } as NewEvent,
-    ]),
-  );
-  const worker = agents.get("w") ?? assert.fail();
-  const file = { agent: "w", path: "outputs/a.md" };
-  assert.deepEqual([knownHash(worker, file, "whole"), root.known.size], ["h1", 0]);
 });
 
 test("whoever wants all of a file to be known does not get by with a part [F2]", () => {

@@ -5,8 +5,12 @@ import { openDatabase } from "../../test/world/database.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemIds } from "../base/ids.ts";
 import type { EventType, NewEvent } from "../protocol/events.ts";
+import { makeFailure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
-import { emptyHistory, openLog } from "./log.ts";
+import type { Storage } from "../storage/storage.ts";
+import { emptyHistory, type History } from "./history-state.ts";
+import { openLog } from "./log.ts";
+import { openSharing } from "./share-recipes.ts";
 
 /** A log with one conversation, and all that it tells others. */
 async function oneConversation(t: TestContext) {
@@ -117,23 +121,6 @@ test("what was stored is told with its time, what was refused is not; a decision
   );
 });
 
-test("a history is moved on event by event; after going back it is to be folded anew [L2][L9]", async (t) => {
-  const { log } = await oneConversation(t);
-  const history = emptyHistory();
-  const [first, back, undone] = numbered([
-    renamed("a"),
-    { type: "rewound", to: 0, cause: "reset" },
-    { type: "compaction.undone", compacted: 1, by: "me" },
-  ]);
-  assert.ok(first !== undefined && back !== undefined && undone !== undefined);
-  assert.deepEqual(
-    [log.apply(history, first), log.apply(history, back), log.apply(history, undone)],
-    [true, false, false],
-  );
-  assert.equal(history.head, 1);
-  assert.throws(() => log.apply(history, first));
-});
-
 test("the agent that a new conversation is made with is told, and what a branch brings along is not [S5][L9]", async (t) => {
   const { log, told } = await oneConversation(t);
   const chosen: NewEvent = { type: "agent.chosen", role: "writer" };
@@ -144,24 +131,6 @@ test("the agent that a new conversation is made with is told, and what a branch 
   const odd = await log.createConversation(localOwner, { id: "no/way", events: [chosen] });
   assert.equal(odd.ok ? "" : odd.failure.code, "bad_request");
   assert.equal(told.length, 1);
-});
-
-test("a new title is nothing new to who had seen all the rest, and nobody has seen what is still to come [C1]", async (t) => {
-  const { log, clock } = await oneConversation(t);
-  const row = async () => {
-    const found = await log.find(localOwner, "c");
-    return found.ok ? found.value : assert.fail(found.failure.code);
-  };
-  clock.move(5);
-  assert.ok((await log.rename(await row(), "first")).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt], [undefined, 6]);
-  assert.ok((await log.mark(await row(), { seenAt: 99 })).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).isPinned], [6, false]);
-  clock.move(5);
-  assert.ok((await log.rename(await row(), "second")).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).updatedAt, (await row()).title], [11, 11, "second"]);
-  assert.ok((await log.mark(await row(), { isPinned: true })).ok);
-  assert.deepEqual([(await row()).seenAt, (await row()).isPinned, (await row()).updatedAt], [11, true, 11]);
 });
 
 test("conversations whose prompt is the same hold it once, however they come to it [L3]", async (t) => {
@@ -182,19 +151,67 @@ test("conversations whose prompt is the same hold it once, however they come to 
   }
 });
 
-test("who appends learns where the log ends then, a lapsed tenure stores nothing, and a page has no more than was asked for [L2]", async (t) => {
-  const { log, number, head } = await oneConversation(t);
-  const first = await log.append(number, [renamed("a"), renamed("b")]);
-  assert.deepEqual(first, { ok: true, value: { lastSeq: head + 2 } });
-  const lapsed = await log.append(number, [renamed("c")], { epoch: 99 });
-  assert.deepEqual([lapsed.ok, await log.headOf(number)], [false, head + 2]);
-  const row = { title: "b" };
-  assert.ok((await log.append(number, [renamed("b")], { with: { row } })).ok);
-  const found = await log.find(localOwner, "c");
-  assert.equal(found.ok && found.value.title, "b");
-  const page = await log.read(number, { after: head + 1, limit: 1 });
+const logOver = (storage: Storage, clock = manualClock()) =>
+  openLog({ ...{ storage, clock, ids: systemIds, checksReads: true }, onBrokenRecord: () => {} });
+
+test("a title, a mark and how far was read that could not be stored are told as not stored, and nothing has changed [C1][Q2]", async (t) => {
+  const storage = openDatabase(t, manualClock());
+  const made = await logOver(storage).createConversation(localOwner, { id: "c", title: "before" });
+  assert.ok(made.ok);
+  const full = { ok: false, failure: makeFailure("storage_full", {}) } as const;
+  const log = logOver({ ...storage, append: async () => full });
   assert.deepEqual(
-    page.map(({ seq }) => seq),
-    [head + 2],
+    [
+      await log.rename(made.value, "after"),
+      await log.mark(made.value, { isPinned: true }),
+      await log.markRead(made.value, 5),
+    ],
+    [full, full, full],
   );
+  assert.deepEqual(await log.find(localOwner, "c"), made);
+});
+
+test("the beginning of an id names up to ten conversations that begin so; none at all names nothing, also where there is only one [C1]", async (t) => {
+  const log = logOver(openDatabase(t, manualClock()));
+  const found = async (prefix: string) => {
+    const answer = await log.findByPrefix(localOwner, prefix);
+    return answer.ok ? answer.value.id : [answer.failure.code, answer.failure.params];
+  };
+  const unknown = ["conversation_not_found", { id: "" }];
+  const ids = Array.from({ length: 11 }, (_, index) => `a${100 + index}`);
+  for (const [index, id] of ids.entries()) {
+    assert.ok((await log.createConversation(localOwner, { id })).ok);
+    if (index === 0) assert.deepEqual([await found("a"), await found("")], ["a100", unknown]);
+  }
+  assert.deepEqual(
+    [await found("a110"), await found(""), await found("b")],
+    [...["a110", unknown], ["conversation_not_found", { id: "b" }]],
+  );
+  const [code, params] = await found("a1");
+  assert.equal(code, "conversation_ambiguous");
+  assert.equal(new Set(/(a\d+(, )?)+/.exec(Object(params).candidates)?.[0].split(", ")).size, 10);
+});
+
+const recipesMax = 64;
+
+function historyWith(system: string): History {
+  const systemMessage = { role: "system", text: system } as const;
+  const recipe = { ...{ system, systemMessage, tools: "[]", descriptions: [] }, startedAt: 1 };
+  return { ...emptyHistory(), recipe };
+}
+
+test("conversations with the same recipe hold it once, up to the limit; beyond it what is shared begins anew and each still has its own", () => {
+  const share = openSharing();
+  const systems = Array.from({ length: recipesMax }, (_, index) => `system ${index}`);
+  const first = systems.map((system) => share(historyWith(system)).recipe);
+  const again = systems.map((system) => share(historyWith(system)).recipe);
+  for (const [index, recipe] of again.entries()) {
+    assert.equal(recipe?.systemMessage, first[index]?.systemMessage);
+    assert.equal(recipe?.descriptions, first[0]?.descriptions);
+  }
+  const beyond = share(historyWith("one more")).recipe;
+  assert.equal(beyond?.systemMessage.text, "one more");
+  const anew = share(historyWith("system 0")).recipe;
+  assert.deepEqual(anew?.systemMessage, first[0]?.systemMessage);
+  assert.notEqual(anew?.systemMessage, first[0]?.systemMessage);
 });

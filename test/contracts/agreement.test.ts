@@ -6,12 +6,10 @@ import { type TestContext, test } from "node:test";
 import { agreeWithOthers, buryPredecessor } from "../../src/agreement.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { openPostgres } from "../../src/storage/postgres/postgres.ts";
 import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { until } from "../world/events.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { codeOf, makeConversation, morning, unwrap } from "./storage-place.ts";
@@ -100,19 +98,6 @@ test("processes that begin in one moment make one mark, and a key that lies in a
   await storage.beat({ id: "a", address: "host:1" });
   assert.match(await enter({ ...wanted, secretKey: undefined }), /other_key/);
   assert.match(await enter({ filesDir: "/proc/nowhere", secretKey: key }), /data_unusable/);
-});
-
-test("what is wrong is said in both languages, with the folder that is meant [N1][P4]", () => {
-  const said = "/srv/files/.agentyard-files: 0123";
-  for (const language of ["en", "zh"] as const) {
-    const [what, next] = failureWords(
-      wordsFor(language),
-      makeFailure("database_unusable", { why: "other_files", said }),
-    );
-    assert.ok(what.includes(said) && next.includes("AGENTYARD_FILES_DIR"), what);
-    const [, key] = failureWords(wordsFor(language), makeFailure("database_unusable", { why: "other_key", said: "" }));
-    assert.ok(key.includes("AGENTYARD_KEY"), key);
-  }
 });
 
 test("of two that begin in one moment with keys of their own one is told so [N1][P4]", { skip }, async (t) => {

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before, type TestContext, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
+import { openConnections } from "../../src/storage/postgres/connections.ts";
+import { openLanes, type Transaction } from "../../src/storage/postgres/lanes.ts";
 import { until } from "../world/events.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
-import { a, severalStorages } from "./several-storages.ts";
+import { severalStorages } from "./several-storages.ts";
 import { alice, codeOf, facts, idOf, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
 
 // Two servers that want the same in one moment: both wait for what a third one holds, and go on when it lets go.
@@ -118,19 +121,17 @@ test("appends of two servers that never wait for each other leave no gap and ove
 type Hindered = {
   readonly schema: string;
   /** Which writes; of as many of them the first ones. */
-  readonly write: "UPDATE ON log" | "INSERT ON home";
+  readonly write: "UPDATE ON log";
   readonly times: number;
 };
 
-/** Somebody has made the database refuse writes as if a row were locked, or store nothing as if another were quicker. */
+/** Somebody has made the database refuse writes as if a row were locked. */
 async function hindered({ schema, write, times }: Hindered) {
-  const [does, each] = write.startsWith("UPDATE")
-    ? ["RAISE EXCEPTION 'no' USING ERRCODE = 'lock_not_available'", "STATEMENT"]
-    : ["RETURN NULL", "ROW"];
+  const does = "RAISE EXCEPTION 'no' USING ERRCODE = 'lock_not_available'";
   await server.run(`SET search_path = ${schema}; CREATE SEQUENCE tries;
     CREATE FUNCTION hinder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF nextval('${schema}.tries') > ${times} THEN RETURN NEW; END IF; ${does}; END $$;
-    CREATE TRIGGER hindered BEFORE ${write} FOR EACH ${each} EXECUTE FUNCTION hinder()`);
+    CREATE TRIGGER hindered BEFORE ${write} FOR EACH STATEMENT EXECUTE FUNCTION hinder()`);
   return {
     async tries(): Promise<number> {
       return Number((await server.run(`SELECT last_value FROM ${schema}.tries`)).rows[0]?.last_value);
@@ -140,26 +141,6 @@ async function hindered({ schema, write, times }: Hindered) {
     },
   };
 }
-
-test("a home that others were quicker to take is looked for five times, and found as soon as it can be seen [N1]", {
-  skip,
-}, async (t) => {
-  const { storages, schema } = await severalStorages(t, server, { count: 1 });
-  const [one] = storages;
-  await one.beat(a);
-  const looking = async (times: number) => {
-    await using hinder = await hindered({ schema, write: "INSERT ON home", times });
-    return [await one.homeOf(`c:${times}`, "a"), await hinder.tries()];
-  };
-  assert.deepEqual(
-    [await looking(0), await looking(4), await looking(5)],
-    [
-      [a, 1],
-      [a, 5],
-      [undefined, 5],
-    ],
-  );
-});
 
 test("a lease that could not be renewed, released or let run out at once is tried once more, and no oftener [N1][Q2][L2]", {
   skip,
@@ -186,16 +167,6 @@ test("a lease that could not be renewed, released or let run out at once is trie
   assert.deepEqual(unwrap(await one.claimLease(number, "another", 1)), { epoch: 2, wasAbandoned: false });
 });
 
-test("a beat that meets what nobody has foreseen in the database is a mistake, and not a database that is away [N1][Q2]", {
-  skip,
-}, async (t) => {
-  const { storages, schema } = await severalStorages(t, server, { count: 1 });
-  await server.run(`ALTER TABLE ${schema}.server RENAME COLUMN address TO place`);
-  await assert.rejects(storages[0].beat(a), { code: "42703" });
-  await server.run(`ALTER TABLE ${schema}.server RENAME COLUMN place TO address`);
-  assert.deepEqual((await storages[0].beat(a)).living, [a]);
-});
-
 test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", {
   skip,
 }, async (t) => {
@@ -208,4 +179,64 @@ test("a log takes events up to the last place that it has, and of a batch that i
   assert.equal(await one.headOf(number), last - 2);
   assert.equal(unwrap(await one.append({ number, events: facts("a", "b") })).lastSeq, last);
   assert.deepEqual(await one.read(number, { after: last - 2, limit: 9 }), stored(last - 1, "a", "b"));
+});
+
+/** Nobody waits by the clock. */
+const clock = { ...systemClock, wait: async () => "elapsed" as const };
+
+function lanesOn(t: TestContext, onAppended: (number: number, lastSeq: number) => void = () => {}) {
+  const place = { url: server.newPlace(), synchronous: "full", statementMsMax: 10_000 } as const;
+  const connections = openConnections({ ...place, clock, connectionsMax: 2, awayMsMax: 10_000 });
+  const lanes = openLanes({ connections, clock, onAppended });
+  t.after(() => lanes.close().then(connections.close));
+  return lanes;
+}
+
+const settingsSql = `SELECT current_setting('synchronous_commit') AS commit,
+  current_setting('idle_in_transaction_session_timeout') AS idle`;
+
+test("a write that need not wait for the disk of the server does not, unless another of its transaction does; none is left open for long [L2][N1][X1]", {
+  skip,
+}, async (t) => {
+  const lanes = lanesOn(t);
+  const look = async ({ one }: Transaction) => ok({ ...(await one(settingsSql)) });
+  const quick = { isOnDisk: false };
+  const [waits, hurries] = [ok({ commit: "on", idle: "3s" }), ok({ commit: "off", idle: "3s" })];
+  assert.deepEqual(await lanes.write("a", look, quick), hurries);
+  assert.deepEqual(await lanes.write("a", look), waits);
+  assert.deepEqual(await Promise.all([lanes.write("a", look, quick), lanes.write("a", look)]), [waits, waits]);
+  assert.deepEqual(await lanes.write("a", look, quick), hurries);
+});
+
+test("what the server gave up because two stood in each other's way is done again, five times at the most [N1][Q2]", {
+  skip,
+}, async (t) => {
+  const lanes = lanesOn(t);
+  for (const code of ["40P01", "40001"]) {
+    let attempts = 0;
+    const givenUp = (times: number) => async (query: Transaction) => {
+      attempts += 1;
+      if (attempts <= times) await query.exec(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`);
+      return ok(attempts);
+    };
+    assert.deepEqual(await lanes.write("a", givenUp(5)), ok(6));
+    attempts = 0;
+    assert.deepEqual([codeOf(await lanes.write("a", givenUp(99))), attempts], ["storage_busy", 6]);
+  }
+});
+
+test("who follows hears of what was committed, and of nothing that an attempt before it had written [N1][L2]", {
+  skip,
+}, async (t) => {
+  const heard: string[] = [];
+  const lanes = lanesOn(t, (number, lastSeq) => heard.push(`${number} ${lastSeq}`));
+  let attempts = 0;
+  const write = async ({ appended, exec }: Transaction) => {
+    attempts += 1;
+    appended(attempts, 1);
+    if (attempts === 1) await exec("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$");
+    return ok(attempts);
+  };
+  assert.deepEqual(await lanes.write("a", write), ok(2));
+  assert.deepEqual(heard, ["2 1"]);
 });

@@ -180,9 +180,6 @@ test("a server that takes connections and never answers is away; who held the da
   way.stall(true);
   // The ping finds no answer, and the server hears that the connection is closed.
   await until("the lock is free", async () => (await holdersOf(url)) === 0);
-  assert.deepEqual(paramsOf(await holdAs({ url: url.replace(server.folder, way.folder) })), {
-    database_away: { why: "away", said: "timeout expired" },
-  });
   way.stall(false);
   await until("the lock is taken again", async () => (await holdersOf(url)) === 1);
   await held.close();
@@ -283,34 +280,6 @@ test("rows that somebody else has locked are busy when the time is over, and can
   await holder.query("ROLLBACK");
   unwrap(await storage.append({ number, events: facts("a") }));
   assert.deepEqual(await readAll(storage, number), stored(1, "a"));
-});
-
-test("many things at once use no more connections than are allowed [N1]", { skip }, async (t) => {
-  const storage = await opened(t, `${server.newPlace()}&application_name=counted`, { connectionsMax: 2 });
-  const numbers = await Promise.all(Array.from({ length: 30 }, (_, index) => makeConversation(storage, `c${index}`)));
-  await Promise.all(numbers.map((number) => storage.append({ number, events: facts("a") })));
-  // The one that looked at the tables first may be ending yet.
-  await until("two are left", async () => {
-    const { rowCount } = await server.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'counted'");
-    return rowCount === 2;
-  });
-});
-
-test("where all connections are in use and none comes free, a caller is told that the database is busy, and the next one is served [N1][Q2]", {
-  skip,
-}, async (t) => {
-  const url = server.newPlace();
-  const storage = await opened(t, url, { connectionsMax: 1, awayMsMax: 0 });
-  const number = await makeConversation(storage);
-  await using holder = await server.session();
-  await holder.query(`BEGIN; LOCK TABLE ${schemaIn(url)}.event IN ACCESS EXCLUSIVE MODE`);
-  // The first waits for the table with the one connection, the second for the connection.
-  const told = await Promise.all(
-    [1, 2].map(() => storage.read(number, { after: 0, limit: 1 }).catch((error) => error)),
-  );
-  for (const error of told) assert.equal(error instanceof StorageAway && error.failure.code, "storage_busy");
-  await holder.query("ROLLBACK");
-  assert.deepEqual(await storage.read(number, { after: 0, limit: 1 }), []);
 });
 
 test("a database whose tables were taken away is told as broken [N1][Q2]", { skip }, async (t) => {

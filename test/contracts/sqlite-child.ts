@@ -1,9 +1,11 @@
 // What a test does in a process of its own, to kill it, to limit it or to take rights from it. Prints a line per fact.
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, existsSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
+import type { TestContext } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { takeOwnership } from "../../src/storage/sqlite/owner-lock.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
@@ -21,7 +23,7 @@ const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
 };
 
 const [, , deed = "", directory = ""] = process.argv;
-await deeds[deed]?.(directory);
+if (import.meta.main) await deeds[deed]?.(directory);
 
 /** Prints every acknowledged seq; three appends are always under way, so that a kill hits groups. */
 async function appendForEver(directory: string): Promise<void> {
@@ -171,4 +173,48 @@ function lines(): AsyncIterable<string> {
 /** At once, also just before a kill. */
 function say(line: string | number): void {
   writeSync(1, `${line}\n`);
+}
+
+export type Child = {
+  readonly pid: number;
+  /** The next line it prints; undefined when it has ended. */
+  line(): Promise<string | undefined>;
+  /** All further lines, after it has ended by itself. */
+  rest(): Promise<string[]>;
+  tell(): void;
+  kill(): Promise<void>;
+};
+
+/** Starts `sqlite-child.ts` with a deed and a directory, under another program where one is named. */
+export function startChild(t: TestContext, deed: string, directory: string, under: readonly string[] = []): Child {
+  const [program = "", ...args] = [...under, process.execPath, childPath, deed, directory];
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const iterator = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  t.after(kill);
+  const line = async () => {
+    const next = await iterator.next();
+    return next.done === true ? undefined : next.value;
+  };
+  return { pid: pidOf(child), line, rest: () => collect(line), tell: () => child.stdin.write("go\n"), kill };
+}
+
+const childPath = import.meta.filename;
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error("the child did not start");
+  return child.pid;
+}
+
+async function collect(line: () => Promise<string | undefined>): Promise<string[]> {
+  const lines: string[] = [];
+  for (;;) {
+    const next = await line();
+    if (next === undefined) return lines;
+    lines.push(next);
+  }
 }

@@ -1,26 +1,31 @@
 import assert from "node:assert/strict";
 import {
   closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { ok, type Result } from "../../src/base/result.ts";
+import type { Result } from "../../src/base/result.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
-import { readCopy } from "../../src/storage/sqlite/copy.ts";
-import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
-import { migrate, migrations } from "../../src/storage/sqlite/migrations.ts";
-import { readOwner, takeOwnership } from "../../src/storage/sqlite/owner-lock.ts";
+import { migrate, migrations, readVersion } from "../../src/storage/sqlite/migrations.ts";
+import { type OwnerInfo, readOwner, takeOwnership } from "../../src/storage/sqlite/owner-lock.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import { folderWith } from "../world/folder.ts";
+import { asToday, fixtureVersion, readContents } from "./fixture.ts";
+import { startChild } from "./sqlite-child.ts";
 import { alice, facts, idOf, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
 
 // The files of a database: who may read them, what is left of them, and what becomes of those that are not whole.
@@ -122,40 +127,10 @@ test("a copy of a damaged database is no copy: it is told, and nothing is left o
   assert.deepEqual(readdirSync(folder), before);
 });
 
-test("a copy that is made of rows is whole or not there, and what was there before stays [Q3]", async (t) => {
-  const folder = folderWith(t, { taken: "mine" });
-  const path = join(folder, "copy.db");
-  const row = [1, "alice", "c", "title", "", 0, 1, 1, null, "person", null, null, 0, 0, 0, null];
-  const gone = [2, "alice", "d", "", "", 0, 1, 1, 9, "person", null, null, 0, 0, 0, null];
-  const event = [2 ** 24 + 1, "message.user", 1, 1, "{}"];
-  const batches = [
-    { table: "conversation", rows: [row, gone] },
-    { table: "event", rows: [event] },
-  ];
-  const facts = ok({ conversations: 1, events: 1 });
-  assert.deepEqual(await fillCopy(path, given(batches)), facts);
-  assert.deepEqual([await readCopy(path), modeOf(path)], [facts, 0o600]);
-  assert.deepEqual(told(await fillCopy(join(folder, "taken"), given(batches))), broken("place", "EEXIST"));
-  assert.equal(readFileSync(join(folder, "taken"), "utf8"), "mine");
-
-  await assert.rejects(fillCopy(join(folder, "half.db"), given(batches, "the server is gone")), /the server is gone/);
-  assert.deepEqual(readdirSync(folder).sort(), ["copy.db", "taken"]);
-  spoil(path, "rule");
-  const looked = await readCopy(path);
-  assert.deepEqual(causeOf(looked), ["storage_broken", "damaged"]);
-});
-
 function causeOf(answer: Result<unknown, Failure>): unknown {
   if (answer.ok) return "ok";
   const { code, params } = answer.failure;
   return [code, "why" in params ? params.why : undefined];
-}
-
-type CopiedRows = Parameters<typeof fillCopy>[1] extends AsyncIterable<infer Rows> ? Rows : never;
-
-async function* given(batches: readonly CopiedRows[], failing?: string): AsyncGenerator<CopiedRows> {
-  yield* batches;
-  if (failing !== undefined) throw new Error(failing);
 }
 
 /** Overwrites the first page of a table. */
@@ -165,4 +140,150 @@ function spoil(path: string, table: string): void {
   const file = openSync(path, "r+");
   writeSync(file, Buffer.alloc(4096, 0xee), 0, 4096, (Number(page) - 1) * 4096);
   closeSync(file);
+}
+
+test("a data directory has one owner, and a second process is told who [P3]", async (t) => {
+  const directory = ownedFolder(t);
+  const [first, second] = [startChild(t, "own", directory), startChild(t, "own", directory)];
+  for (const child of [first, second]) assert.equal(await child.line(), "ready");
+  first.tell();
+  assert.equal(await first.line(), "owner");
+  second.tell();
+  assert.equal(await second.line(), `owned by ${first.pid}`);
+  assert.deepEqual(readOwner(directory), infoOf(first.pid));
+  first.tell();
+  assert.equal(await first.line(), "released");
+  assert.equal(readOwner(directory), undefined);
+  second.tell();
+  assert.equal(await second.line(), "owner");
+});
+
+test("of eight processes that want a directory at the same moment exactly one gets it, again and again [P3]", async (t) => {
+  const directory = ownedFolder(t);
+  let children = Array.from({ length: 8 }, () => startChild(t, "own", directory));
+  for (const child of children) assert.equal(await child.line(), "ready");
+  for (let round = 1; round <= 3; round += 1) {
+    for (const child of children) child.tell();
+    const answers = await Promise.all(children.map((child) => child.line()));
+    assert.equal(answers.filter((answer) => answer === "owner").length, 1, answers.join(", "));
+    const owner = children[answers.indexOf("owner")];
+    await owner?.kill();
+    children = children.filter((child) => child !== owner);
+  }
+});
+
+test("one process cannot own a directory twice, and can own it again after it let go [P3]", (t) => {
+  const directory = join(ownedFolder(t), "not", "there", "yet");
+  const lock = unwrapLock(directory);
+  const again = takeOwnership(directory, infoOf(2));
+  assert.deepEqual(again.ok || again.failure, { kind: "owned", owner: infoOf(1) });
+  lock.release();
+  lock.release();
+  unwrapLock(directory).release();
+});
+
+test("what stands in owner.json decides nothing [P3]", (t) => {
+  const directory = ownedFolder(t);
+  for (const content of ["", "{", "[]", '{"pid":"x"}', JSON.stringify(infoOf(process.ppid))]) {
+    writeFileSync(join(directory, "owner.json"), content);
+    const lock = unwrapLock(directory);
+    assert.deepEqual(readOwner(directory), infoOf(1));
+    lock.release();
+  }
+  assert.deepEqual(readdirSync(directory), ["owner.lock"]);
+});
+
+test("a directory that cannot be used is told as a failure [P3]", (t) => {
+  const directory = ownedFolder(t);
+  writeFileSync(join(directory, "file"), "");
+  const lock = takeOwnership(join(directory, "file"), infoOf(1));
+  assert.equal(lock.ok || (lock.failure.kind === "failed" && lock.failure.failure.code), "storage_broken");
+});
+
+function infoOf(pid: number): OwnerInfo {
+  return { pid, startedAt: 1, socket: "s", protocol: "1" };
+}
+
+function unwrapLock(directory: string) {
+  const lock = takeOwnership(directory, infoOf(1));
+  return unwrap(lock.ok ? lock : { ok: false, failure: { code: lock.failure.kind } });
+}
+
+function ownedFolder(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), "owner-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+const data = join(import.meta.dirname, "../data");
+const versions = Array.from({ length: fixtureVersion }, (_, index) => index + 1);
+
+for (const version of versions) {
+  test(`everything in a database of version ${version} is read back [L2]`, async (t) => {
+    const path = join(migratedFolder(t), "sessions.db");
+    copyFileSync(join(data, `sessions-v${version}.db`), path);
+    const storage = unwrap(openSqlite({ path, clock: { ...systemClock, now: () => morning } }));
+    t.after(() => storage.close());
+    const kept = JSON.parse(readFileSync(join(data, `sessions-v${version}.json`), "utf8"));
+    assert.deepEqual(await readContents(storage), asToday(kept));
+    assert.equal(existsSync(`${path}.v${version}.bak`), version < fixtureVersion);
+  });
+}
+
+test("a new database has the form of the newest fixture, else a migration is missing [L2]", async (t) => {
+  const [path, kept] = [join(migratedFolder(t), "sessions.db"), join(migratedFolder(t), "kept.db")];
+  await unwrap(openSqlite({ path, clock: systemClock })).close();
+  // A copy: SQLite leaves files beside what it reads.
+  copyFileSync(join(data, `sessions-v${fixtureVersion}.db`), kept);
+  assert.deepEqual(schemaOf(path), schemaOf(kept));
+});
+
+test("a migration keeps a copy of the database before it [L2]", (t) => {
+  const path = join(migratedFolder(t), "sessions.db");
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  migrate(database, { path, from: 0 });
+  assert.deepEqual(readdirSync(join(path, "..")), ["sessions.db"]);
+  database.exec("INSERT INTO wake VALUES (1, 2, 3)");
+  const steps = [...migrations, "ALTER TABLE wake RENAME TO alarm", "ALTER TABLE alarm ADD COLUMN tone TEXT"];
+  migrate(database, { path, from: migrations.length, steps });
+  assert.deepEqual(
+    { ...database.prepare("SELECT * FROM alarm").get() },
+    { number: 1, not_before: 2, set_at: 3, tone: null },
+  );
+  assert.equal(unwrap(readVersion(database, steps.length)), steps.length);
+
+  const copy = new DatabaseSync(`${path}.v${migrations.length}.bak`);
+  assert.deepEqual({ ...copy.prepare("SELECT * FROM wake").get() }, { number: 1, not_before: 2, set_at: 3 });
+  assert.equal(unwrap(readVersion(copy)), migrations.length);
+  copy.close();
+});
+
+test("a migration that fails leaves the database as it was, and can be tried again [L2]", (t) => {
+  const path = join(migratedFolder(t), "sessions.db");
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  migrate(database, { path, from: 0 });
+  const from = migrations.length;
+  const bad = "DROP TABLE wake; CREATE TABLE lease (already INTEGER)";
+  assert.throws(() => migrate(database, { path, from, steps: [...migrations, bad] }));
+  assert.equal(unwrap(readVersion(database)), from);
+  database.exec("INSERT INTO wake VALUES (1, 2, 3)");
+  migrate(database, { path, from, steps: [...migrations, "DROP TABLE wake"] });
+  assert.deepEqual(readdirSync(join(path, "..")).sort(), ["sessions.db", `sessions.db.v${from}.bak`]);
+});
+
+function schemaOf(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const rows = database
+    .prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all();
+  database.close();
+  return rows;
+}
+
+function migratedFolder(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), "migrations-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return directory;
 }

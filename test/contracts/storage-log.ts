@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
-import type { StoredEvent } from "../../src/storage/storage.ts";
+import type { Storage, StoredEvent } from "../../src/storage/storage.ts";
 import { anyText } from "../world/any-text.ts";
 import {
   alice,
@@ -10,11 +13,13 @@ import {
   idOf,
   makeConversation,
   morning,
+  type Place,
   type Promised,
   readAll,
   stored,
   unwrap,
 } from "./storage-place.ts";
+import { remove, spawn } from "./storage-workspaces.ts";
 
 /** The log of a conversation: appending, reading, following, and what is written beside the events. */
 export const logPromises: readonly Promised[] = [
@@ -149,20 +154,6 @@ export const logPromises: readonly Promised[] = [
       assert.deepEqual(await readAll(storage, number), stored(1, "hi", "ho"));
       assert.equal(await storage.received(number, "m2"), 2);
       assert.equal(await storage.received(number, "m3"), undefined);
-    },
-  },
-  {
-    says: "32 conversations that write at once each keep their own order [L2]",
-    async holds(place) {
-      const storage = await place.open();
-      const texts = Array.from({ length: 25 }, (_, index) => `step ${index}`);
-      await Promise.all(
-        Array.from({ length: 32 }, async (_, index) => {
-          const number = await makeConversation(storage, `c${index}`);
-          for (const text of texts) await storage.append({ number, events: facts(text) });
-          assert.deepEqual(await readAll(storage, number), stored(1, ...texts));
-        }),
-      );
     },
   },
   {
@@ -306,4 +297,155 @@ const batchArbitrary = fc.record({
 /** A repeated message answers with the place of the first: nothing was added. */
 function keep(events: StoredEvent[], texts: readonly string[], lastSeq: number): void {
   if (lastSeq - texts.length === events.length) events.push(...stored(events.length + 1, ...texts));
+}
+
+/** What those who follow a conversation hear of what was not stored, and of its end. */
+export const followerPromises: readonly Promised[] = [
+  {
+    says: "a follower hears nothing of what could not be stored, not even with what is stored next, and hears of the end of its conversation [L2][L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const [number, other] = [await makeConversation(storage, "followed"), await makeConversation(storage, "other")];
+      const task = { id: "first", parent: "root", folder: "workspaces/one" };
+      await spawn(storage, number, task);
+      const heard: number[] = [];
+      storage.onAppend(number, (seq) => heard.push(seq));
+      // Its folder is taken: the batch is refused when its events are in the table already.
+      await assert.rejects(spawn(storage, number, { ...task, id: "second" }));
+      unwrap(await storage.append({ number: other, events: facts("x") }));
+      assert.deepEqual(heard, []);
+      unwrap(await storage.append({ number, events: facts("y") }));
+      assert.deepEqual(heard, [2]);
+      await remove(storage, number);
+      assert.deepEqual(heard, [2, 3]);
+    },
+  },
+];
+
+/** What is there already and changes: all of it is as new as what was stored last. */
+export const changedPromises: readonly Promised[] = [
+  {
+    says: "a conversation that got another title is found by that one and no more by its old one, deleted by neither [C4][L9]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const found = async (title: string) =>
+        (await storage.searchConversations(alice, { title, limit: 9, offset: 0 })).total;
+      const row = (title: string) => ({ number, events: [], with: { row: { title } } });
+      unwrap(await storage.append(row("Plum Jam")));
+      unwrap(await storage.append(row("Ärger mit ÖL")));
+      unwrap(await storage.append({ number, events: [], with: { row: { lastMessage: "plum" } } }));
+      assert.deepEqual([await found("plum"), await found("ärger MIT öl"), await found("")], [0, 1, 1]);
+      await remove(storage, number);
+      assert.deepEqual([await found("öl"), await found("")], [0, 0]);
+    },
+  },
+  {
+    says: "a message and what it wakes, asks and changes are stored together, and of a message that comes again nothing is [L2]",
+    async holds(place) {
+      const storage = await place.open();
+      const number = await makeConversation(storage);
+      const asked = [{ decision: "d", body: "{}" }];
+      const side = { received: "m", wake: { notBefore: morning }, row: { title: "One" }, asked };
+      unwrap(await storage.append({ number, events: facts("a", "b"), with: side }));
+      unwrap(await storage.append({ number, events: facts("c"), with: { decided: ["d"], wake: { doneAtHead: 2 } } }));
+      const again = { ...side, row: { title: "Two" } };
+      assert.deepEqual(unwrap(await storage.append({ number, events: facts("a", "b"), with: again })), { lastSeq: 2 });
+      assert.deepEqual(
+        [await storage.dueWakes(9), await storage.openDecisions(alice, 9), await storage.headOf(number)],
+        [[], [], 3],
+      );
+      assert.equal((await storage.conversationByNumber(number))?.title, "One");
+    },
+  },
+];
+
+/** `openCopy` opens what `copyTo` made, as a storage of its own. */
+export function copyPromises(openCopy: (path: string) => Promise<Storage>): readonly Promised[] {
+  return [
+    {
+      says: "a copy holds what was acknowledged before it began, alone in its file, for its user alone [Q3]",
+      holds: (place) =>
+        inFolder(async (folder) => {
+          const storage = await place.open();
+          const number = await makeConversation(storage);
+          unwrap(await storage.append({ number, events: facts("a", "b") }));
+          const { hash } = unwrap(await storage.putBlob(number, Buffer.from("large")));
+          const path = join(folder, "copy.db");
+          assert.deepEqual(unwrap(await storage.copyTo(path)), { conversations: 1, events: 2 });
+          unwrap(await storage.append({ number, events: facts("later") }));
+          assert.deepEqual(readdirSync(folder), ["copy.db"]);
+          assert.equal(statSync(path).mode & 0o777, 0o600);
+
+          const copy = await openCopy(path);
+          assert.deepEqual(await readAll(copy, number), stored(1, "a", "b"));
+          assert.equal(Buffer.from((await copy.getBlob(number, hash)) ?? []).toString(), "large");
+          assert.equal((await copy.listConversations(alice, { limit: 9 })).length, 1);
+          await copy.close();
+        }),
+    },
+    {
+      says: "a copy is one moment: while others write on, no half of what belongs together is in it [Q3]",
+      holds: (place) => inFolder((folder) => copyWhileWriting(place, folder, openCopy)),
+    },
+    {
+      says: "a copy never replaces a file, and one that cannot be made leaves nothing behind [Q3]",
+      holds: (place) =>
+        inFolder(async (folder) => {
+          const storage = await place.open();
+          await makeConversation(storage);
+          const taken = join(folder, "taken");
+          writeFileSync(taken, "mine");
+          assert.equal(codeOf(await storage.copyTo(taken)), "storage_broken");
+          assert.equal(statSync(taken).size, 4);
+          assert.equal(codeOf(await storage.copyTo(join(taken, "copy.db"))), "storage_broken");
+          assert.deepEqual(readdirSync(folder), ["taken"]);
+        }),
+    },
+  ];
+}
+
+/** Each append has two events and a title with their number. In a copy that is one moment they fit together. */
+async function copyWhileWriting(place: Place, folder: string, openCopy: (path: string) => Promise<Storage>) {
+  const storage = await place.open();
+  const number = await makeConversation(storage);
+  let written = 0;
+  let isOver = false;
+  const write = async () => {
+    while (!isOver) {
+      const round = written + 1;
+      const events = [fact(`${round} ${"x".repeat(2000)}`), fact(`${round}`)];
+      const row = { title: `${round}`, updatedAt: round };
+      unwrap(await storage.append({ number, events, with: { row } }));
+      written = round;
+    }
+  };
+  const writing = write();
+  while (written < 20) await new Promise(setImmediate);
+  for (let copies = 0; copies < 2; copies += 1) {
+    const before = written;
+    const path = join(folder, `copy-${copies}.db`);
+    const { events } = unwrap(await storage.copyTo(path));
+    const copy = await openCopy(path);
+    const row = await copy.conversationByNumber(number);
+    const round = Number(row?.title);
+    const kept = await readAll(copy, number);
+    await copy.close();
+    assert.deepEqual([events, kept.length], [2 * round, 2 * round]);
+    assert.equal(JSON.parse(kept.at(-1)?.body ?? "{}").text, `${round}`);
+    assert.ok(round >= before, "what was acknowledged before is in it");
+  }
+  const during = written;
+  isOver = true;
+  await writing;
+  assert.ok(during > 20, "others wrote on");
+}
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "storage-copy-"));
+  try {
+    await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { copyFileSync, globSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { until } from "../world/events.ts";
-import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+import { type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { leaksInStore } from "../world/path-watch.ts";
 import { agentyard } from "../world/pty.ts";
 
@@ -68,101 +69,6 @@ async function folder(t: TestContext): Promise<string> {
   return data;
 }
 
-test("run --json prints one object with what scripts need [P2]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer([
-    { calls: [{ id: "c1", name: "now", arguments: '{"timezone":"UTC"}' }], reasoning: "let me see" },
-    says("noon"),
-  ]);
-  const { code, output } = await run(data, model, ["run", "--json", "what time is it?"]);
-  const result = JSON.parse(output);
-  assert.match(result.conversation_id, /^[0-9a-f-]{36}$/);
-  assert.deepEqual(
-    { ...result, conversation_id: "" },
-    {
-      ...{ conversation_id: "", answer: "noon", reasoning: "let me see", finish: "done", steps: 2 },
-      tool_calls: [{ id: "c1", name: "now", arguments: { timezone: "UTC" } }],
-      ...{ usage: { input: 200, output: 20 }, files: [], error: null, exit: { code: 0, reason: "done" } },
-    },
-  );
-  assert.equal(code, 0);
-});
-
-test("exit codes tell scripts how it ended [P2]", async (t) => {
-  const data = await folder(t);
-  const failing = (status: number, error: object) => [{ status, body: JSON.stringify({ error }) }];
-  const cases: [
-    expected: number,
-    reason: string,
-    script: Parameters<ModelServer["answerWith"]>[0],
-    env?: Record<string, string>,
-  ][] = [
-    [3, "configuration", failing(401, { message: "wrong key", code: "invalid_api_key" })],
-    [4, "model_unavailable", failing(404, { message: "no such model", code: "model_not_found" })],
-    [
-      9,
-      "context_exhausted",
-      failing(400, { message: "maximum context length is 10 tokens", code: "context_length_exceeded" }),
-    ],
-    [
-      5,
-      "limit",
-      (request) =>
-        request.body.tool_choice === "none"
-          ? says("so far")
-          : calls(["now", { timezone: `Etc/GMT+${stepOf(request)}` }]),
-      { MAX_LOOPS: "2" },
-    ],
-    [6, "approval_needed", [calls(["ask_human", { question: "Which?" }])]],
-  ];
-  await using model = await modelServer([]);
-  for (const [expected, reason, script, env] of cases) {
-    model.answerWith(script);
-    const { code, output } = await run(data, model, ["run", "--json", "go"], { AGENTYARD_ATTEMPTS_MAX: "1", ...env });
-    assert.deepEqual({ code, exit: JSON.parse(output).exit }, { code: expected, exit: { code: expected, reason } });
-  }
-  assert.equal((await run(data, undefined, ["no-such-command"])).code, 2);
-  assert.equal((await run(data, undefined, ["run", "--no-such-flag"])).code, 2);
-  assert.equal(
-    (await run(data, undefined, ["run", "--json", "x"], { MODEL_BASIC_TEMPERATURE: "hot", MODEL_BASIC_API_KEY: "k" }))
-      .code,
-    3,
-  );
-});
-
-test("every sub-command has help in both languages and exits 0 [P2][P4]", async (t) => {
-  const data = await folder(t);
-  for (const name of ["chat", "run", "model", "log", "replay", "config", "completion"]) {
-    const [english, chinese] = await Promise.all([
-      run(data, undefined, [name, "--help"]),
-      run(data, undefined, [name, "--help", "--lang", "zh"]),
-    ]);
-    assert.equal(english.code, 0);
-    assert.match(chinese.output, /[一-鿿]/);
-    assert.notEqual(english.output, chinese.output);
-  }
-});
-
-test("a turn that was killed goes on with --continue, and without a prompt that is all that happens [P2][L2]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer([
-    { text: "half", fault: { after: 2, kind: "stall" } },
-    says("all of it"),
-    says("and more"),
-  ]);
-  const killed = start(data, model, ["run", "--json", "go"]);
-  await until("the model was asked", () => model.asked.length === 1);
-  killed.child.kill("SIGKILL");
-  await killed.ended;
-  const gone = JSON.parse((await run(data, model, ["run", "--json", "--continue"])).output);
-  assert.deepEqual({ answer: gone.answer, finish: gone.finish }, { answer: "all of it", finish: "done" });
-  const more = JSON.parse((await run(data, model, ["run", "--json", "--continue", "go on"])).output);
-  assert.deepEqual(
-    { answer: more.answer, same: more.conversation_id === gone.conversation_id },
-    { answer: "and more", same: true },
-  );
-});
-
 test("a second process on the same data becomes a client of the first, and its successor when the first is killed [P3]", async (t) => {
   const data = await folder(t);
   await using model = await modelServer(() => says("I hear you"));
@@ -206,9 +112,7 @@ test("a database of a newer version, a file that is no database and a data direc
   const broken = await run(data, undefined, ["run", "hello"]);
   assert.notEqual(broken.code, 0);
   assert.match(broken.errors, /database cannot be used: it is damaged, or no database \(file is .* --data/s);
-  await rm(join(data, "sessions.db"));
-  assert.equal((await run(data, undefined, ["run", "hello"])).code, 0);
-  const { DatabaseSync } = await import("node:sqlite");
+  copyFileSync(join(import.meta.dirname, "..", "data", "sessions-v1.db"), join(data, "sessions.db"));
   const database = new DatabaseSync(join(data, "sessions.db"));
   database.exec("PRAGMA user_version = 9999");
   database.close();
@@ -220,18 +124,23 @@ test("a database of a newer version, a file that is no database and a data direc
   assert.equal(blocked.errors.includes("    at "), false, "no stack");
 });
 
-test("the log file has the lines operators know, and no secret [O1][Q1]", async (t) => {
+test("the log file has the lines operators know, and no secret; a model that is set in part, and a window that had to be guessed, are told with what to set [O1][Q1][M1]", async (t) => {
   const data = await folder(t);
+  const half = await run(data, undefined, ["run", "--json", "hello"], { MODEL_BASIC_ID: "gpt-5" });
+  const { error } = JSON.parse(half.output);
+  assert.deepEqual([half.code, error.kind], [3, "model_half_set"]);
+  assert.match(error.message, /MODEL_BASIC_API_KEY/);
   await using model = await modelServer([{ status: 401, body: '{"error":{"message":"bad key sk-secret-123456789"}}' }]);
   await run(data, model, ["run", "hello"], { MODEL_BASIC_API_KEY: "sk-secret-123456789" });
   await using well = await modelServer([says("fine")]);
-  await run(data, well, ["run", "hello"]);
-  const { readFile } = await import("node:fs/promises");
-  const names = await readdir(join(data, "logs"));
-  const text = (await Promise.all(names.map((name) => readFile(join(data, "logs", name), "utf8")))).join("");
-  assert.match(text, /Session persistence enabled \(SQLite\)/);
-  assert.match(text, /Session [0-9a-f-]{36} saved \(2 messages\)/);
-  assert.equal(text.includes("sk-secret"), false);
+  const guessed = { MODEL_BASIC_BASE_URL: well.url, MODEL_BASIC_ID: "my-own-model" };
+  const { output, errors } = await run(data, undefined, ["run", "hello"], guessed);
+  assert.equal(output, "fine\n");
+  assert.match(errors, /window of my-own-model is not known.* Set MODEL_BASIC_CONTEXT_WINDOW if/);
+  const text = globSync(join(data, "logs", "*.log")).map((file) => readFileSync(file, "utf8"));
+  assert.match(text.join(""), /Session persistence enabled \(SQLite\)/);
+  assert.match(text.join(""), /Session [0-9a-f-]{36} saved \(2 messages\)/);
+  assert.equal(text.join("").includes("sk-secret"), false);
 });
 
 test("a secret that is written into the settings while it runs is in no log line either [Q1][G1][P5]", async (t) => {
@@ -315,36 +224,17 @@ test("a model that is written into .env while the terminal runs answers the next
   assert.equal((await terminal.ended).code, 0);
 });
 
-test("looking at a conversation does not set its interrupted turn going [P2]", async (t) => {
+test("looking at a conversation does not set its interrupted turn going; --continue does, and without a prompt that is all that happens [P2][L2]", async (t) => {
   const data = await folder(t);
-  await using model = await modelServer([{ text: "half", fault: { after: 2, kind: "stall" } }]);
+  await using model = await modelServer([{ text: "half", fault: { after: 2, kind: "stall" } }, says("all of it")]);
   const killed = start(data, model, ["run", "--json", "go"]);
   await until("the model was asked", () => model.asked.length === 1);
   killed.child.kill("SIGKILL");
   await killed.ended;
   assert.equal((await run(data, model, ["model", "list"])).code, 0);
   assert.equal(model.asked.length, 1);
-});
-
-test("what is piped in starts a conversation of its own, even while another waits for an answer [H4][U1]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer([calls(["ask_human", { question: "Which?" }]), says("hello yourself")]);
-  assert.equal((await run(data, model, ["run", "--json", "ask"])).code, 6);
-  const piped = start(data, model, []);
-  piped.child.stdin.end("hello\n");
-  const { code, output } = await piped.ended;
-  assert.deepEqual({ code, output }, { code: 0, output: "hello yourself\n" });
-});
-
-test("a model that is configured only in part is not replaced by the demo model in a script [M1][P2]", async (t) => {
-  const data = await folder(t);
-  const { code, output } = await run(data, undefined, ["run", "--json", "hello"], { MODEL_BASIC_ID: "gpt-5" });
-  const { error, exit } = JSON.parse(output);
-  assert.deepEqual(
-    { code, exit, kind: error.kind },
-    { code: 3, exit: { code: 3, reason: "configuration" }, kind: "model_half_set" },
-  );
-  assert.match(error.message, /MODEL_BASIC_API_KEY/);
+  const { answer, finish } = JSON.parse((await run(data, model, ["run", "--json", "--continue"])).output);
+  assert.deepEqual({ answer, finish }, { answer: "all of it", finish: "done" });
 });
 
 test("when the database is deleted under a running terminal, the next message is refused instead of lost [Q2]", async (t) => {
@@ -358,15 +248,4 @@ test("when the database is deleted under a running terminal, the next message is
   await until("it is told", () => /removed or replaced .* End AgentYard, put a backup back/.test(terminal.errors()));
   terminal.child.stdin.end();
   await terminal.ended;
-});
-
-test("a model whose window had to be guessed is told on standard error, with what to set [M1]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer(() => says("fine"));
-  const { output, errors } = await run(data, undefined, ["run", "hello"], {
-    MODEL_BASIC_BASE_URL: model.url,
-    MODEL_BASIC_ID: "my-own-model",
-  });
-  assert.equal(output, "fine\n");
-  assert.match(errors, /window of my-own-model is not known.* Set MODEL_BASIC_CONTEXT_WINDOW if/);
 });

@@ -13,7 +13,7 @@ import { modelEnv } from "../world/served.ts";
 import { must } from "../world/yard.ts";
 
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
-const chatsCount = 6;
+const chatsCount = 3;
 
 test("two servers behind a balancer are started anew, one after the other, while people chat: no request fails, and no stream misses or repeats anything [N1][C3][L6]", {
   skip: cannotStore,
@@ -21,7 +21,7 @@ test("two servers behind a balancer are started anew, one after the other, while
   let held: Held | undefined;
   const heldAt = (part: number) => (part === 20 ? held?.reach() : undefined);
   await using model = await modelServer(({ text }) => ({
-    ...{ text: words, paceMs: 25 },
+    ...{ text: words, paceMs: 10 },
     ...(text.includes("chat 0") && { heldAt }),
   }));
   const servers = await startServers(t, modelEnv(model));

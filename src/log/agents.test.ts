@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
-import type { NewEvent } from "../protocol/events.ts";
+import type { EventOf, NewEvent } from "../protocol/events.ts";
+import { forgetMails, noCorrespondence, noteCircle, noteMail } from "./fold-mail.ts";
 import { agentAfter, foldHistory, foldTree } from "./history.ts";
 import type { History } from "./history-state.ts";
 
@@ -128,4 +129,89 @@ test("each name of a conversation's agent is that of the first caller who gave o
   assert.deepEqual(agentAfter(first, { ...chosen, role: "b", agentId: "two", agentKey: "key", appKey: "app" }), {
     ...{ role: "a", agentId: "one", agentKey: "key", appKey: "app" },
   });
+});
+
+const inTurn: readonly NewEvent[] = [
+  { type: "message.user", id: "a", text: "go", mode: "queue" },
+  { type: "turn.started", turn: 1, message: "a", epoch: 1 },
+];
+const spawnedAs = (id: string, more: object = {}): NewEvent => ({
+  ...{ type: "agent.spawned", id, mode: "task", role: "writer", brief: `be ${id}`, ...more },
+});
+const working = (agent: string, turn: number): NewEvent => ({
+  ...{ type: "turn.started", agent, turn, message: `${agent}-brief`, epoch: 1 },
+});
+const treeOf = (...events: readonly NewEvent[]) => foldTree(numbered([...inTurn, ...events]));
+const agentOf = (tree: ReturnType<typeof foldTree>, id: string) => tree.agents.get(id) ?? assert.fail(id);
+
+test("an agent whose parent has read nothing from outside has read nothing either, and of files it knows that they were sent [A2][R1]", () => {
+  const state = { hash: "h", bytes: 1, mode: 0o644 };
+  const tree = treeOf(
+    { type: "file.changed", path: "uploads/a.csv", by: "upload", after: state },
+    { type: "file.known", path: "uploads/a.csv", hash: "h" },
+    ...[step(1), answer(1, ["x"]), spawnedAs("w", { mode: "worker", call: "x" }), spawnedAs("t", { call: "x" })],
+  );
+  const worker = agentOf(tree, "w");
+  assert.deepEqual([worker.isTainted, [...worker.deeds]], [false, [["uploads/a.csv", { uploaded: 3 }]]]);
+  assert.equal(worker.known.size, 0, "it has seen none of them");
+  assert.deepEqual(
+    tree.root.turn?.calls.map(({ worker }) => worker?.spawned.id),
+    ["w"],
+    "a task answers by mail",
+  );
+  assert.deepEqual([[...tree.root.children.keys()], tree.root.workedAt], [["w", "t"], 8]);
+});
+
+test("an agent that has ended has no turn, no mail and no question any more [A1][L8]", () => {
+  const open: NewEvent[] = [
+    ...[spawnedAs("t"), working("t", 1), step(1, { agent: "t" }), Object.assign(answer(1, ["x"]), { agent: "t" })],
+    { type: "decision.asked", agent: "t", turn: 1, id: "d", call: "x", kind: "approval", tool: "look" },
+    { type: "agent.mailed", to: "t", id: "m", text: "more" },
+  ];
+  const seen = (...events: readonly NewEvent[]) => {
+    const { turn, queue, decisions, isOver } = agentOf(treeOf(...open, ...events), "t");
+    return [turn?.turn, queue.length, decisions.size, isOver];
+  };
+  assert.deepEqual(seen(), [1, 1, 1, false]);
+  assert.deepEqual(seen({ type: "agent.ended", id: "other", outcome: "done" }), [1, 1, 1, false]);
+  assert.deepEqual(seen({ type: "agent.ended", id: "t", outcome: "terminated" }), [undefined, 0, 0, true]);
+});
+
+test("the turns of other agents are none of the main agent's, and the files that they made for the conversation are in its list [A1][Z3]", () => {
+  const made = (path: string, more: object = {}): NewEvent => ({
+    ...{ type: "file.changed", path, by: "tool", after: { hash: "h", bytes: 1, mode: 0o644 }, agent: "t", ...more },
+  });
+  const { root } = treeOf(...[spawnedAs("t"), working("t", 9), made("outputs/a.md")], made("b.md", { workspace: "t" }));
+  assert.equal(root.turnsEver, 1);
+  assert.deepEqual([[...root.deeds], root.known.size], [[["outputs/a.md", { made: 5 }]], 0]);
+});
+
+const mailed = (seq: number, more: Partial<EventOf<"agent.mailed">> = {}): EventOf<"agent.mailed"> => ({
+  ...{ type: "agent.mailed", seq, at: 0, to: "b", id: `m${seq}`, text: "words", words: `w${seq}`, ...more },
+});
+const inCircles = { code: "mail_in_circles", params: {} } as const;
+
+test("of the mailed with each other agent the newest twelve are kept, in the order of the log [R1][A1]", () => {
+  const kept = noCorrespondence();
+  for (const seq of [2, 1, ...Array.from({ length: 11 }, (_, index) => index + 3)]) noteMail(kept, "root", mailed(seq));
+  noteMail(kept, "root", mailed(20, { agent: "c", to: "root" }));
+  noteMail(kept, "root", mailed(21, { kind: "silence" }));
+  assert.deepEqual(
+    [...kept.mails].map(([other, mails]) => [other, mails.map(({ from, words, seq }) => `${from} ${words} ${seq}`)]),
+    [
+      ["b", Array.from({ length: 12 }, (_, index) => `root w${index + 2} ${index + 2}`)],
+      ["c", ["c w20 20"]],
+    ],
+  );
+});
+
+test("a inCircles of mailed is kept with whom it was, until the turn is over [R1][A1]", () => {
+  const kept = noCorrespondence();
+  noteMail(kept, "b", mailed(1, { agent: "a", to: "b", kind: "circle" }));
+  noteCircle(kept, undefined);
+  noteCircle(kept, inCircles);
+  assert.deepEqual([[...kept.circledWith], kept.circles, kept.mails.size], [["a"], [inCircles], 0]);
+  noteMail(kept, "b", mailed(2, { agent: "a", to: "b" }));
+  forgetMails(kept);
+  assert.deepEqual(kept, noCorrespondence());
 });

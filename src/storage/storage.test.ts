@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CopiedRows } from "./copied-tables.ts";
 import { openRowSums } from "./row-sums.ts";
+import { placeOf } from "./shapes.ts";
 
 function sumsOf(...batches: CopiedRows[]): unknown {
   const sums = openRowSums();
@@ -38,3 +39,12 @@ test("a row that is missing, doubled, in another table or other by one letter or
 function alone(row: readonly unknown[]): CopiedRows {
   return { table: "t", rows: [row] };
 }
+
+test("a page begins where its cursor says; what is no cursor of ours is no place at all [L9]", () => {
+  assert.deepEqual(placeOf("1767254400000.12"), { updatedAt: 1_767_254_400_000, number: 12 });
+  const most = { updatedAt: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
+  assert.deepEqual(placeOf(undefined), most, "without one it is the newest");
+  const foreign = ["", "1", ".", "1.", ".1", "1.2.3", "-1.2", "1.-2", "1e3.1", " 1.2", "1.2 ", "1.2\n", "a.1", "1.a"];
+  for (const cursor of [...foreign, `${"9".repeat(16)}.1`, `1.${"9".repeat(10)}`])
+    assert.equal(placeOf(cursor), undefined, JSON.stringify(cursor));
+});

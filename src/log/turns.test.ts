@@ -1,0 +1,439 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { answer, numbered, step } from "../../test/world/any-log.ts";
+import { talkOf } from "../../test/world/talk.ts";
+import type { EventBody, LogEvent, NewEvent } from "../protocol/events.ts";
+import { decidedOn } from "./decision-record.ts";
+import { applyEvent, applyToTree, foldHistory, foldTree, insertEvents } from "./history.ts";
+import { emptyHistory, type Tree } from "./history-state.ts";
+
+const said = (id: string, more: object = {}): NewEvent => ({
+  ...{ type: "message.user", id, text: id, mode: "queue", ...more },
+});
+const started: NewEvent = { type: "turn.started", turn: 1, message: "a", epoch: 1 };
+const begun = [said("a"), started];
+const after = (...events: readonly NewEvent[]) => foldHistory(numbered([...begun, ...events]));
+const result = (call: string, more: object = {}): NewEvent => ({
+  ...{ type: "call.finished", call, outcome: "ok", text: call, ...more },
+});
+const asked = (id: string, more: object = {}): NewEvent => ({
+  ...{ type: "decision.asked", turn: 1, id, call: "x", kind: "approval", tool: "look", ...more },
+});
+const made = (id: string, more: object = {}): NewEvent => ({
+  ...{ type: "decision.made", id, verdict: "approve", by: "me", argumentsHash: "", previous: "", hash: id, ...more },
+});
+
+test("a turn knows which attempt at which step it makes, by which model, and whether it is the last [L1][L2]", () => {
+  const seen = (...events: readonly NewEvent[]) => {
+    const { turn, steps } = after(...events);
+    return [turn?.step, turn?.attempt, turn?.model, turn?.isStepOpen, turn?.isFinal, steps];
+  };
+  const last = step(2, { attempt: 3, model: "other", final: true });
+  assert.deepEqual(seen(step(1)), [1, 1, "m", true, false, 1]);
+  assert.deepEqual(seen(step(1), answer(1, [])), [1, 1, "m", false, false, 1]);
+  assert.deepEqual(seen(step(1), answer(1, []), last), [2, 3, "other", true, true, 2]);
+  assert.deepEqual(seen(step(1), last, step(2, { attempt: 4 })), [2, 4, "m", true, false, 2]);
+});
+
+test("a conversation has read text from outside with the text of a file, a server's prompt or such a result, and not by the name of a file [R1]", () => {
+  const isTainted = (more: object, ...events: readonly NewEvent[]) =>
+    foldHistory(numbered([said("a", more), started, step(1), answer(1, ["x"]), ...events])).isTainted;
+  const file = { path: "uploads/a.csv", name: "a.csv", type: "csv", bytes: 3 };
+  assert.deepEqual(
+    [
+      ...[{}, { files: [file] }, { files: [file, { ...file, hash: "h" }] }, { untrusted: true, own: 1 }].map((more) =>
+        isTainted(more),
+      ),
+      ...[isTainted({}, result("x")), isTainted({}, result("x", { untrusted: true }))],
+    ],
+    [false, false, true, true, false, true],
+  );
+});
+
+test("what a running call asks besides is no decision about whether it may run [H2][G1]", () => {
+  const open = [step(1), answer(1, ["x"])];
+  const { turn, decisions } = after(...open, asked("may"), made("may"), asked("which", { kind: "elicitation" }));
+  assert.equal(turn?.calls[0]?.decision?.asked.id, "may");
+  assert.deepEqual(
+    [...decisions].map(([id, { made }]) => [id, made?.verdict]),
+    [
+      ["may", "approve"],
+      ["which", undefined],
+    ],
+  );
+});
+
+test("what was decided for another agent decides nothing here, though the next decision follows it [H2][A1]", () => {
+  const open = [step(1), answer(1, ["x"]), asked("d")];
+  const others = after(...open, made("e"), made("d", { agent: "t", hash: "theirs" }));
+  assert.deepEqual([others.decisions.get("d")?.made, others.decided, others.lastDecision], [undefined, [], "theirs"]);
+  const own = after(...open, made("d"), made("d", { verdict: "reject", hash: "late" }));
+  assert.deepEqual([own.turn?.calls[0]?.decision?.made?.verdict, own.decided.length], ["approve", 1]);
+});
+
+test("a turn whose message is not there does not begin, and its number is used up [L7]", () => {
+  const history = emptyHistory();
+  const unknown: NewEvent = { type: "turn.started", turn: 4, message: "b", epoch: 1 };
+  for (const event of numbered([said("a"), unknown])) applyEvent(history, event);
+  assert.deepEqual([history.turn, history.turnsEver, history.queue.length], [undefined, 4, 1]);
+});
+
+const ended = (outcome: "done" | "failed" = "done"): NewEvent => ({ type: "turn.finished", turn: 1, outcome });
+const image = { mime: "image/png", base64: "AA==" } as const;
+const handedOver = (id: string): NewEvent => ({
+  ...{ type: "agent.spawned", id, mode: "handoff", role: id, brief: `be ${id}` },
+});
+
+test("a turn knows that its newest answer was cut, what its calls are, and how it ended [L2][L5]", () => {
+  const cut = { ...answer(1, ["x"]), finish: "length" } as NewEvent;
+  const isCut = (...events: readonly NewEvent[]) => after(step(1), ...events).turn?.isCut;
+  assert.deepEqual([isCut(), isCut(cut), isCut(cut, result("x"), step(2), answer(2, []))], [false, true, false]);
+  const { turn } = after(step(1), answer(1, ["x"]), { type: "call.started", call: "x", class: "unsafe", attempt: 2 });
+  assert.deepEqual(turn?.calls[0]?.started, { class: "unsafe", attempt: 2 });
+  assert.deepEqual(after(ended("failed")).lastTurn, { turn: 1, outcome: "failed" });
+});
+
+test("room that was made is counted once the provider refused, but for what a person or the agent wanted [Z2]", () => {
+  const made = (more: object = {}): NewEvent => ({
+    ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
+    ...more,
+  });
+  const refused: NewEvent = {
+    ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "context_overflow" },
+    failure: { code: "x", params: {} },
+  };
+  const seen = (...events: readonly NewEvent[]) => {
+    const { turn } = after(step(1), ...events);
+    return [turn?.isOverflown, turn?.compactions];
+  };
+  assert.deepEqual(
+    [seen(refused), seen(refused, made()), seen(refused, made({ by: "tool" })), seen(made({ by: "person" }), made())],
+    [
+      [true, 0],
+      [false, 1],
+      [false, 0],
+      [false, 1],
+    ],
+  );
+  // What came later than the summary stays behind it.
+  assert.deepEqual(
+    after(made({ summary: "before" })).messages.map(({ text }) => text),
+    ["before", "a"],
+  );
+});
+
+test("a decision is about the edited arguments, those that were shown, or the question [H2]", () => {
+  const asked = { type: "decision.asked", turn: 1, id: "d", call: "x", kind: "approval", tool: "pay" } as const;
+  assert.deepEqual(
+    [
+      decidedOn({ ...asked, arguments: "5" }, { arguments: "4" }),
+      decidedOn({ ...asked, arguments: "5" }, {}),
+      decidedOn({ ...asked, question: "Which?" }, {}),
+      decidedOn(asked, {}),
+    ],
+    ["4", "5", "Which?", ""],
+  );
+});
+
+test("a turn has images from its message, from one that joins or from a result, and not without [Z1][T1]", () => {
+  const has = (...events: readonly NewEvent[]) => foldHistory(numbered(events)).turn?.hasImages;
+  const asked = [said("a"), started, step(1), answer(1, ["x"])];
+  assert.deepEqual(
+    [
+      has(said("a"), started),
+      has(said("a", { images: [] }), started),
+      has(said("a", { images: [image] }), started),
+      has(...asked, result("x", { images: [] })),
+      has(...asked, result("x", { images: [image] })),
+      has(said("a"), started, said("a", { id: "b", mode: "steer", images: [image] }), step(1, { joined: ["b"] })),
+      has(said("a"), started, said("a", { id: "b", mode: "steer" }), step(1, { joined: ["b"] })),
+    ],
+    [false, false, true, false, true, true, false],
+  );
+});
+
+test("who the user is handed over to reads what to do when the calls have their results, and is done with all behind them [A1]", () => {
+  const told = ({ stack, messages }: ReturnType<typeof after>) => [
+    stack.map(({ id, isActing }) => `${id} ${isActing}`),
+    messages.slice(2).map(({ role, text }) => `${role} ${text}`),
+  ];
+  const open = [step(1), answer(1, ["x"]), handedOver("h")];
+  assert.deepEqual(told(after(...open)), [["h false"], []]);
+  assert.deepEqual(told(after(...open, handedOver("h"), result("x"))), [["h true"], ["tool x", "user be h"]]);
+  const both = [...open, handedOver("i"), result("x")];
+  assert.deepEqual(told(after(...both))[0], ["h true", "i true"]);
+  const done = (id: string): NewEvent => ({ type: "agent.ended", id, outcome: "done" });
+  assert.deepEqual(told(after(...both, done("i")))[0], ["h true"]);
+  assert.deepEqual(told(after(...both, done("h")))[0], []);
+  assert.deepEqual(told(after(...both, done("j")))[0], ["h true", "i true"]);
+});
+
+test("a message that is shortened keeps how much of it are the user's own words, and loses its images [Z2][Z3]", () => {
+  const trims = [{ seq: 2, text: "g…", own: 1 }];
+  const compacted: NewEvent = {
+    ...{ type: "compacted", turn: 1, strategy: "trim", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
+    trims,
+  };
+  const { messages } = foldHistory(numbered([said("a", { images: [image], own: 2 }), started, compacted]));
+  assert.deepEqual(messages, [{ role: "user", text: "g…", images: undefined, own: 1 }]);
+});
+
+test("whatever others may append at any time is taken in afterwards, and nothing of a turn of its own is [L2]", () => {
+  const others: readonly NewEvent[] = [
+    said("a", { id: "b" }),
+    { type: "cancel.asked", turn: 1 },
+    { type: "agent.chosen", role: "writer" },
+    { type: "agent.mailed", agent: "t", to: "root", id: "m", text: "words" },
+    { type: "agent.ended", id: "t", outcome: "done" },
+    { type: "tool.loaded", tool: "draw" },
+    { type: "budget.set", limits: { tokens: 5 }, by: "person" },
+    { type: "conversation.renamed", title: "x" },
+    { type: "file.changed", path: "f", by: "upload" },
+    { type: "file.changed", path: "f", by: "person" },
+    { type: "file.changed", path: "f", by: "tool", agent: "t" },
+  ];
+  const own: readonly NewEvent[] = [
+    { type: "file.changed", path: "f", by: "tool" },
+    { type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "" },
+    { type: "todo.set", todos: [] },
+    step(1),
+    ended(),
+  ];
+  const isTaken = (event: NewEvent) => insertEvents(after(), 1, [{ ...event, seq: 2, at: 0 }]);
+  assert.deepEqual([others.filter((event) => !isTaken(event)), own.filter(isTaken)], [[], []]);
+});
+
+const compactedOnce = { strategy: "compact", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 } as const;
+const failed: NewEvent = {
+  ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network" },
+  failure: { code: "model_network", params: {} },
+};
+
+test("an answer ends what was counted of failures and of room that was made before it [L2][Z2]", () => {
+  const before = [step(1), failed, failed, { type: "compacted", turn: 1, ...compactedOnce, by: "window" } as const];
+  const counts = (...events: readonly NewEvent[]) => {
+    const { turn } = after(...events);
+    return [turn?.failures, turn?.compactions];
+  };
+  assert.deepEqual(
+    [counts(...before), counts(...before, answer(1, []))],
+    [
+      [2, 1],
+      [0, 0],
+    ],
+  );
+});
+
+test("a turn that is taken up again belongs to who took it up, and how often that was is counted [L2]", () => {
+  const recovered = (epoch: number): NewEvent => ({ type: "turn.recovered", turn: 1, epoch });
+  const { turn } = after(recovered(2), recovered(5));
+  assert.deepEqual([turn?.epoch, turn?.recoveries], [5, 2]);
+});
+
+test("an agent's first decision follows the last one that was made before it, and its end is work of whoever made it [H2][A1]", () => {
+  const tree: Tree = { root: emptyHistory(), agents: new Map() };
+  const made = { id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "", hash: "last" } as const;
+  const events = numbered([
+    ...[said("a"), started, step(1), answer(1, ["x"])],
+    { type: "decision.asked", turn: 1, id: "d", call: "x", kind: "approval", tool: "look" },
+    { type: "decision.made", ...made },
+    { type: "agent.spawned", id: "t", mode: "task", role: "writer", brief: "write" },
+    { type: "agent.ended", id: "t", outcome: "done" },
+  ]);
+  for (const event of events) applyToTree(tree, event);
+  assert.deepEqual([tree.agents.get("t")?.lastDecision, tree.root.workedAt], ["last", 8]);
+});
+
+const decision = (id: string): NewEvent => ({
+  ...{ type: "decision.asked", turn: 1, id, call: id, kind: "approval", tool: "look", arguments: id },
+});
+const madeOf = (id: string): NewEvent => ({
+  ...{ type: "decision.made", id, verdict: "approve", by: "me", argumentsHash: "", previous: "", hash: id },
+});
+
+test("a decision that turns out to have been madeOf before another one stands before it in what is kept [Z3][H2]", () => {
+  const open = [...begun, step(1), answer(1, ["x", "y"]), decision("x"), decision("y")];
+  const history = foldHistory(numbered([...open, madeOf("y")]));
+  const earlier = numbered([...open, madeOf("x")]).at(-1);
+  assert.ok(earlier !== undefined && insertEvents(history, open.length, [earlier]));
+  assert.deepEqual(
+    history.decided.map(({ seq, about }) => [seq, about]),
+    [
+      [7, "x"],
+      [8, "y"],
+    ],
+  );
+});
+
+test("whose agent a conversation is stays however far one goes back, and which tools were loaded there does not [S5][L9]", () => {
+  const chosen: NewEvent = { type: "agent.chosen", role: "writer", agentId: "one" };
+  const events: NewEvent[] = [
+    ...[said("a"), chosen, started, { type: "tool.loaded", tool: "draw" } as const, ended()],
+    { type: "rewound", to: 1, cause: "undo" },
+  ];
+  for (const { agent, loadedTools, queue } of [foldHistory(numbered(events)), foldTree(numbered(events)).root]) {
+    assert.deepEqual([agent, loadedTools.size], [{ role: "writer", agentId: "one" }, 0]);
+    assert.deepEqual(
+      queue.map(({ id }) => id),
+      ["a"],
+      "the event that is gone back to is there itself",
+    );
+  }
+});
+
+test("a window that was taken for smaller is what it is again once its provider counts more than that [Z1][Z2]", () => {
+  const talk = talkOf([{ said: "hello", steps: [["looked"]] }]); // By model m.
+  const answer = (input: number) =>
+    ({
+      type: "message.assistant",
+      ...{ turn: 1, step: 1, text: "yes", usage: { input, output: 1 }, durationMs: 1 },
+      finish: "stop",
+    }) as const;
+  talk.add({
+    type: "compacted",
+    ...{ turn: 1, strategy: "trim", upTo: 0, summary: "", messagesBefore: 2, messagesAfter: 2 },
+    window: { model: "m", tokens: 2_800 },
+  });
+  talk.history.windows.set("another", 1_000);
+  const both = [...talk.history.windows];
+  talk.add(answer(2_700));
+  assert.deepEqual([...talk.history.windows], both);
+  talk.add({ ...answer(3_700), usageEstimated: true });
+  assert.deepEqual([...talk.history.windows], both, "an estimate of ours shows nothing");
+  talk.add(answer(3_700));
+  assert.deepEqual([...talk.history.windows], [["another", 1_000]], "of another model it says nothing");
+});
+
+test("an answer that nobody counted leaves the last count as it was: what came since is estimated [Z1]", () => {
+  const talk = talkOf([{ said: "hello", steps: [["looked"]] }]);
+  const counted = { usage: { input: 3_000, output: 20 }, estimated: false, messages: 2 };
+  talk.history.counted = counted;
+  talk.add({
+    type: "message.assistant",
+    ...{ turn: 1, step: 1, text: "I was ab", usage: { input: 9, output: 9 }, durationMs: 1, finish: "stop" },
+    ...{ usageEstimated: true, cut: true },
+  });
+  assert.deepEqual(talk.history.counted, counted);
+});
+
+test("a message of blanks alone, which an older log may hold, is sent as words that say so [Z3]", () => {
+  for (const text of [" ", "\n\t", "\u200b\u2060", "\u3000"])
+    assert.equal(talkOf([{ said: text, steps: [] }]).history.messages.at(-1)?.text, "(an empty message)");
+  assert.equal(
+    talkOf([{ said: " ", images: 1, steps: [] }]).history.messages.at(-1)?.text,
+    " ",
+    "an image says enough",
+  );
+});
+
+const room = (more: Partial<EventBody<"compacted">> = {}): NewEvent => ({
+  ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary: "", messagesBefore: 9, messagesAfter: 1 },
+  ...more,
+});
+
+test("after room was made the window holds what was estimated then, over all messages that are left, and nothing is known where nobody estimated [Z1][Z2]", () => {
+  const before = [step(1), answer(1, [])];
+  assert.deepEqual(after(...before, room({ tokensAfter: 70 })).counted, {
+    ...{ usage: { input: 70, output: 0 }, estimated: true, messages: 2 },
+  });
+  const short = room({ upTo: 4, summary: "in short", tokensAfter: 30 });
+  assert.deepEqual(after(...before, short).counted, {
+    ...{ usage: { input: 30, output: 0 }, estimated: true, messages: 1 },
+  });
+  assert.equal(after(...before, room()).counted, undefined);
+});
+
+test("what stands for messages that were left out is nobody's own words, and what was told in other ways counts on [Z2][R1]", () => {
+  const told = ["date:2026-11-18", "memory:m", "todos:", "budget:tokens 9 0"];
+  const {
+    messages,
+    seqs,
+    told: left,
+  } = after(step(1, { told }), answer(1, []), room({ upTo: 4, summary: "in short" }));
+  assert.deepEqual(messages, [{ role: "user", text: "in short", own: 0 }]);
+  assert.deepEqual(seqs, [4]);
+  assert.deepEqual([...left.keys()], ["todos", "budget"]);
+  const trimmed = after(step(1, { told }), answer(1, []), room({ trims: [{ seq: 2, text: "x" }] }));
+  assert.equal(trimmed.told.size, 4, "where all messages are still there, so is what they told");
+});
+
+test("a message that is shortened has no reminder behind it any more, and a result stays that of its call and its file [Z2][L5]", () => {
+  const file = "temp/results/1-look.txt";
+  const result: NewEvent = { type: "call.finished", call: "x", outcome: "ok", text: "long", images: [image], file };
+  const open = [step(1, { reminder: " [told]" }), answer(1, ["x"]), result];
+  const { messages } = after(
+    ...open,
+    room({
+      trims: [
+        { seq: 2, text: "A" },
+        { seq: 5, text: "l…" },
+      ],
+    }),
+  );
+  const [first, , last] = messages;
+  assert.deepEqual(first, { role: "user", text: "A", images: undefined });
+  assert.deepEqual(last, { role: "tool", toolCallId: "x", text: "l…", images: undefined, file });
+  const whole = after(...open).messages;
+  assert.deepEqual(whole[0], { role: "user", text: "a [told]", images: undefined, reminder: 7 });
+  assert.deepEqual(whole[2], { role: "tool", toolCallId: "x", text: "long", images: [image], file });
+});
+
+const startedTurn = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
+const endedTurn = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
+const compactedTo = (upTo: number): NewEvent => ({
+  ...{
+    type: "compacted",
+    turn: 1,
+    strategy: "compact",
+    upTo,
+    summary: "in short",
+    messagesBefore: 3,
+    messagesAfter: 2,
+  },
+});
+const decided = (agent?: string): NewEvent => ({
+  ...{ type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "" },
+  ...(agent === undefined ? {} : { agent }),
+});
+
+test("in a turn that was given another history, what waits aside moves along when others wrote before it [C1][L2]", () => {
+  const instead = [{ role: "user", text: "given" }];
+  const own = (moved: number): NewEvent[] => [
+    ...[startedTurn(1, "a"), { type: "file.known", path: "read", hash: "h1" } as const, step(1), answer(1, [])],
+    { type: "file.known", path: "not read yet", hash: "h2" },
+    ...[compactedTo(3 + moved), endedTurn(1), startedTurn(2, "b"), step(1)],
+  ];
+  const head = [said("a"), said("b", { instead })];
+  const renamed: NewEvent = { type: "conversation.renamed", title: "x" };
+  const history = foldHistory(numbered([...head, ...own(0)]));
+  const [, , other] = numbered([...head, renamed]);
+  assert.ok(other !== undefined && insertEvents(history, 2, [other]));
+  const { aside, checkpoints } = foldHistory(numbered([...head, renamed, ...own(1)]));
+  assert.deepEqual(history.aside, aside);
+  assert.deepEqual(history.checkpoints, checkpoints);
+  assert.deepEqual([aside?.known.get(":read")?.seq, aside?.summary?.upTo, aside?.seqs], [5, 4, [4, 7, 11]]);
+});
+
+test("what a person decides for another agent is taken in without reading the log anew [H2][L2]", () => {
+  const history = foldHistory(numbered([said("a"), startedTurn(1, "a"), step(1)]));
+  const at = (event: NewEvent): LogEvent => ({ ...event, seq: 3, at: 0 });
+  assert.deepEqual(
+    [insertEvents(history, 2, [at(decided("t"))]), insertEvents(history, 2, [at(decided())])],
+    [true, false],
+  );
+});
+
+test("after going back every agent's next decision follows the last one of the log, and what agents spent is theirs [H2][A4][L9]", () => {
+  const { root, agents } = foldTree(
+    numbered([
+      ...[said("a"), startedTurn(1, "a")],
+      { type: "agent.spawned", id: "task", mode: "task", role: "writer", brief: "write" },
+      { type: "turn.started", agent: "task", turn: 1, message: "task-brief", epoch: 1 },
+      ...[step(1, { agent: "task" }), Object.assign(answer(1, []), { agent: "task" })],
+      { ...decided(), hash: "last" } as NewEvent,
+      { type: "rewound", to: 6, cause: "undo" },
+    ]),
+  );
+  assert.deepEqual([root.lastDecision, agents.get("task")?.lastDecision], ["last", "last"]);
+  assert.deepEqual([root.budget.spent.tokens, agents.get("task")?.budget.spent.tokens], [0, 11]);
+});
