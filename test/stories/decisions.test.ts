@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Storage } from "../../src/storage/storage.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import type { LogEvent } from "../../src/protocol/events.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
+import type { Decision } from "../../src/protocol/resources.ts";
+import type { Append, Storage } from "../../src/storage/storage.ts";
+import { firstOf, report } from "../world/company.ts";
+import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { folderWith } from "../world/folder.ts";
+import { seedFor } from "../world/fuzz-chance.ts";
+import { endlessClock } from "../world/manual-clock.ts";
+import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+import { validateRequest } from "../world/strict-validator.ts";
 import { effectTool, heldTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -220,4 +230,328 @@ test("of arguments that name a path twice, what would be written is what a perso
   };
   assert.deepEqual(await statusOf(twice("outputs/a", "uploads/a")), ["waiting", []]);
   assert.deepEqual(await statusOf(twice("uploads/a", "outputs/a")), ["idle", ["outputs/a"]]);
+});
+
+const always = { verdict: "approve", always: { scope: "user" } } as const;
+
+/** A yard whose tool `pay` asks first, and what was stored each time somebody had decided. */
+async function paying(t: TestContext, answer: Parameters<typeof modelServer>[0]) {
+  const decided: Append[] = [];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    append(batch) {
+      if (batch.epoch === undefined && batch.events.some(({ type }) => type === "decision.made")) decided.push(batch);
+      return storage.append(batch);
+    },
+  });
+  const model: ModelServer = await modelServer(answer);
+  t.after(() => model.close());
+  const tools = [effectTool("pay", "unsafe", join(folderWith(t, {}), "marks"), { asks: true })];
+  const yard: TestYard = await startYard({ model, tools, wrapStorage, isOneProcess: true });
+  t.after(() => yard[Symbol.asyncDispose]());
+  return { yard, model, decided };
+}
+
+test("with a decision is stored that nobody need answer it any more, the rule that it makes, and that there is something to do, here and wherever the rule answers [H2][H4][L2]", async (t) => {
+  const { yard, decided } = await paying(t, (request) =>
+    stepOf(request) === 0 ? calls(["pay", { mark: "a" }], ["pay", { mark: "a" }]) : says("done"),
+  );
+  const [one, two] = [await yard.start("one"), await yard.start("two")];
+  for (const { id } of [one, two]) await yard.ask("go", { conversation: id });
+  const [[first, second], [third, fourth]] = [await waitingIn(yard, "one"), await waitingIn(yard, "two")];
+  assert.deepEqual(await say(yard, first, always), [second?.id, third?.id, fourth?.id]);
+  const [rule] = await yard.engine.rules(localOwner);
+  const soon = { wake: { notBefore: 0 } };
+  assert.deepEqual(
+    decided.map(({ number, with: rows }) => [number, { ...rows, rules: rows?.rules?.map(({ id }) => id) }]),
+    [
+      [one.number, { decided: [first?.id, second?.id], rules: [rule?.id], ...soon }],
+      [two.number, { decided: [third?.id, fourth?.id], rules: undefined, ...soon }],
+    ],
+  );
+  for (const { id } of [one, two]) assert.equal((await yard.whenAtRest(id)).outcome, "done");
+  const made = all(await yard.events("two"), "decision.made");
+  assert.deepEqual(
+    made.map(({ by, rule: named, previous }) => [by, named?.id, previous]),
+    [
+      ["rule", rule?.id, ""],
+      ["rule", rule?.id, made[0]?.hash],
+    ],
+  );
+});
+
+const refusals = (kind: string): readonly (readonly [Said, string])[] =>
+  kind === "approval"
+    ? [
+        [{ verdict: "answer", answer: "yes" }, "decision_verdict_unfit"],
+        [{ verdict: "edit", arguments: '{"sum":7}' }, "tool_arguments_unfit"],
+        [{ verdict: "edit" }, "tool_arguments_unfit"],
+        [{ verdict: "edit", arguments: '{"mark":"b"}', always: { scope: "user" } }, "rule_not_offered"],
+        [{ verdict: "approve", always: { option: 99, scope: "user" } }, "rule_not_offered"],
+      ]
+    : [
+        [{ verdict: "approve" }, "decision_verdict_unfit"],
+        [{ verdict: "edit", arguments: "{}" }, "decision_verdict_unfit"],
+        [always, "decision_verdict_unfit"],
+        [{ verdict: "answer" }, "answer_required"],
+        [{ verdict: "answer", answer: " \n" }, "answer_required"],
+      ];
+
+test("a verdict that does not fit what was asked is refused and nothing is stored; what was decided once stays so, whatever is said next [H2][H3]", async (t) => {
+  const asks = calls(["pay", { mark: "a" }], ["ask_human", { question: "Which?", required: true }]);
+  const { yard } = await paying(t, (request) => (stepOf(request) === 0 ? asks : says("done")));
+  await yard.start("c");
+  await yard.ask("go", { conversation: "c" });
+  const open = await waitingIn(yard, "c");
+  assert.deepEqual(open.map(({ kind }) => kind).toSorted(), ["approval", "question"]);
+  for (const decision of open)
+    for (const [said, code] of refusals(decision.kind))
+      assert.deepEqual(await say(yard, decision, said), code, `${decision.kind}: ${JSON.stringify(said)}`);
+  const [known] = open;
+  const unknown = known && { ...known, id: "no-such" };
+  for (const said of [{ verdict: "reject" }, { verdict: "edit", arguments: "{}" }, always] as const)
+    assert.deepEqual(await say(yard, unknown, said), "decision_not_found");
+  assert.deepEqual([all(await yard.events("c"), "decision.made"), await waitingIn(yard, "c")], [[], open]);
+  const approval = open.find(({ kind }) => kind === "approval");
+  const question = open.find(({ kind }) => kind === "question");
+  assert.deepEqual(await say(yard, approval, { verdict: "reject" }), []);
+  for (const said of [{ verdict: "approve" }, { verdict: "edit", arguments: '{"mark":"b"}' }, always] as const)
+    assert.deepEqual(await say(yard, approval, said), "decision_already_made");
+  assert.deepEqual(await say(yard, question, { verdict: "reject", reason: "none of them" }), []);
+  const { events, outcome } = await yard.whenAtRest("c");
+  assert.deepEqual(
+    [outcome, all(events, "decision.made").map(({ verdict, reason }) => [verdict, reason])],
+    [
+      "done",
+      [
+        ["reject", undefined],
+        ["reject", "none of them"],
+      ],
+    ],
+  );
+});
+
+test("what an agent that works for another asks is decided like the rest, edited and for all equal ones, and the record names the agent [H2][A2]", async (t) => {
+  const isWorker = (request: AskedRequest) => firstOf(request).startsWith("part");
+  const { yard, model } = await paying(t, (request) => {
+    if (stepOf(request) > 0) return says(report("done"));
+    if (isWorker(request)) return calls(["pay", { mark: "a" }]);
+    return calls(["delegate_task", { task: "part 1" }], ["delegate_task", { task: "part 2" }]);
+  });
+  await yard.start("c");
+  await yard.ask("go", { conversation: "c" });
+  const open = await inboxOf(yard);
+  assert.equal(open.length, 2);
+  const [first, second] = open;
+  assert.deepEqual(await say(yard, first, { verdict: "edit", arguments: '{"mark":"b"}', equal: true }), [second?.id]);
+  const { events, outcome } = await yard.whenAtRest("c");
+  const made = all(events, "decision.made").map(({ id, agent, arguments: edited }) => [id, agent, edited]);
+  const asked = all(events, "decision.asked").map(({ id, agent }) => [id, agent, '{"mark":"b"}']);
+  assert.deepEqual(
+    [outcome, made.toSorted(), made.every(([, agent]) => agent !== undefined)],
+    ["done", asked.toSorted(), true],
+  );
+  const told = model.asked.filter(isWorker).map(({ body }) => String(body.messages.at(-1)?.content));
+  assert.equal(told.filter((text) => text === "pay left b").length, 2);
+});
+
+test("what the operator forbids while a person still thinks is not done, though they then approve it [H1][H2][P5]", async (t) => {
+  const data = folderWith(t, {});
+  let changed: Config | undefined;
+  const tools = [effectTool("pay", "unsafe", join(data, "marks"), { asks: true })];
+  await using model = await modelServer((request) =>
+    stepOf(request) === 0 ? calls(["pay", { mark: "poison" }]) : says("done"),
+  );
+  await using yard = await startYard({ model, data, tools, reload: async () => changed, isOneProcess: true });
+  await yard.start("c");
+  await yard.ask("go", { conversation: "c" });
+  const [open] = await waitingIn(yard, "c");
+  mkdirSync(join(data, "config"));
+  const rules = "global: {risk_patterns: {high: {patterns: [poison], action: deny, reason: poison is out}}}\n";
+  writeFileSync(join(data, "config", "hitl_rules.yaml"), rules);
+  const place = { cwd: data, homeDir: data, programDir: data, flags: {} };
+  const loaded = await loadConfig({ env: { AGENTYARD_DATA: data }, ...place });
+  assert.ok(loaded.ok);
+  changed = { ...yard.config, approvals: loaded.value.approvals };
+  assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+  const { events } = await yard.whenAtRest("c");
+  const ends = all(events, "call.finished").map(({ outcome, failure }) => [outcome, failure?.code]);
+  assert.deepEqual([ends, existsSync(join(data, "marks"))], [[["rejected", "tool_denied"]], false]);
+});
+
+const pay = (data: string) => effectTool("pay", "unsafe", join(data, "marks"), { asks: true });
+
+test("fifty decisions in a row in one turn all resume, also when the process ends in between [H2][H4]", async (t) => {
+  const data = folderWith(t, {});
+  await using model = await modelServer((request) =>
+    stepOf(request) < 50 ? calls(["pay", { mark: `m${stepOf(request)}` }]) : says("all paid"),
+  );
+  const parts = { data, model, tools: [pay(data)] };
+  let yard = await startYard(parts);
+  const { conversation } = await yard.ask("go");
+  for (let count = 0; count < 50; count += 1) {
+    if (count % 10 === 9) {
+      await yard[Symbol.asyncDispose]();
+      yard = await startYard(parts);
+    }
+    const [open, ...others] = await waitingIn(yard, conversation);
+    assert.deepEqual([open?.arguments, others.length], [`{"mark":"m${count}"}`, 0]);
+    assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+    await until("the next one is asked, or all are paid", async () => {
+      const { status, decisions } = await must(yard.client.call("getState", { params: { id: conversation } }));
+      return status === "idle" || (status === "waiting" && decisions[0]?.id !== open?.id);
+    });
+  }
+  const { answer, events } = await yard.whenAtRest(conversation);
+  assert.equal(answer, "all paid");
+  assert.deepEqual(
+    all(events, "call.finished").map(({ text }) => text),
+    Array.from({ length: 50 }, (_, index) => `pay left m${index}`),
+  );
+  await yard[Symbol.asyncDispose]();
+});
+
+test("fifty requests of one answer wait side by side and are answered in any order [H2]", async (t) => {
+  const data = folderWith(t, {});
+  const marks = Array.from({ length: 50 }, (_, index) => `m${index}`);
+  await using model = await modelServer([
+    calls(...marks.map((mark): [string, unknown] => ["pay", { mark }])),
+    says("done"),
+  ]);
+  await using yard = await startYard({ data, model, tools: [pay(data)] });
+  const { conversation } = await yard.ask("go");
+  const open = await waitingIn(yard, conversation);
+  assert.equal(open.length, 50);
+  const inTurn = open.toSorted((one, other) => one.id.localeCompare(other.id));
+  const answers = inTurn.map((decision, index) =>
+    say(yard, decision, index % 5 === 4 ? { verdict: "reject" } : { verdict: "approve" }),
+  );
+  assert.deepEqual(await Promise.all(answers), Array(50).fill([]));
+  assert.equal((await yard.whenAtRest(conversation)).answer, "done");
+  const rejected = new Set(inTurn.filter((_, index) => index % 5 === 4).map((decision) => decision.arguments));
+  const told = toldResults(model.asked[1]?.body ?? { messages: [] });
+  assert.deepEqual(
+    told.map((text) => text.startsWith("Error: tool_rejected:")),
+    marks.map((mark) => rejected.has(JSON.stringify({ mark }))),
+  );
+});
+
+test("one rejected among five parallel calls leaves a history that the strictest server takes [H2][L5]", async (t) => {
+  const data = folderWith(t, {});
+  const wanted = ["a", "b", "c", "d", "e"].map((mark): [string, unknown] => ["pay", { mark }]);
+  for (let refused = 0; refused < wanted.length; refused += 1) {
+    await using model = await modelServer([calls(...wanted), says("done"), says("and on")]);
+    await using yard = await startYard({ model, tools: [pay(data)] });
+    const { conversation } = await yard.ask("go");
+    for (const [index, decision] of (await waitingIn(yard, conversation)).entries())
+      await say(yard, decision, index === refused ? { verdict: "reject", reason: "no" } : { verdict: "approve" });
+    assert.equal((await yard.whenAtRest(conversation)).answer, "done");
+    assert.equal((await yard.ask("go on", { conversation })).answer, "and on");
+    assert.deepEqual(
+      model.asked.map(({ body }) => validateRequest(body)),
+      [[], [], []],
+    );
+    const told = toldResults(model.asked[1]?.body ?? { messages: [] });
+    assert.deepEqual(
+      told.map((text) => text.startsWith("Error: tool_rejected:")),
+      wanted.map((_, index) => index === refused),
+    );
+  }
+});
+
+test("a turn that waits for a person is stopped at once, and what it asked is gone from the inbox [L6][H4]", async (t) => {
+  const data = folderWith(t, {});
+  await using model = await modelServer([calls(["pay", { mark: "a" }], ["ask_human", { question: "Which?" }])]);
+  await using yard = await startYard({ data, model, tools: [pay(data)], clock: endlessClock });
+  const { conversation } = await yard.ask("go");
+  assert.equal((await inboxOf(yard)).length, 2);
+  await must(yard.client.call("cancelTurn", { params: { id: conversation } }));
+  const { outcome, events } = await yard.whenAtRest(conversation);
+  assert.equal(outcome, "cancelled");
+  assert.deepEqual(
+    all(events, "call.finished").map((event) => event.outcome),
+    ["not_run", "not_run"],
+  );
+  assert.deepEqual(await inboxOf(yard), []);
+});
+
+/** The same numbers for the same seed. */
+function numbersFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** What waits by the log: asked, not answered, and its turn has not ended. */
+function waitingByLog(events: readonly LogEvent[]): string[] {
+  const open = new Set<string>();
+  for (const event of events) {
+    if (event.type === "decision.asked") open.add(event.id);
+    if (event.type === "decision.made") open.delete(event.id);
+    if (event.type === "turn.finished") open.clear();
+  }
+  return [...open];
+}
+
+/** Something that a person does at random. */
+async function act(yard: TestYard, open: readonly Decision[], pick: (below: number) => number): Promise<void> {
+  const decision = open[pick(open.length)];
+  if (decision === undefined) return;
+  const equal = pick(3) === 0;
+  const isQuestion = decision.kind === "question";
+  const verdicts: readonly Said[] = [
+    { verdict: isQuestion ? "answer" : "approve", answer: "that", equal },
+    { verdict: "reject", reason: "no", equal },
+    isQuestion ? { verdict: "answer", answer: "" } : { verdict: "edit", arguments: '{"mark":"z"}' },
+    { verdict: "approve", always: { scope: pick(2) === 0 ? "user" : "conversation" } },
+  ];
+  const body = verdicts[pick(isQuestion ? 3 : 4)] ?? { verdict: "reject" };
+  if (pick(8) === 0) await yard.client.call("cancelTurn", { params: { id: decision.conversation } });
+  else await say(yard, decision, body);
+}
+
+async function checkWaiting(yard: TestYard, conversations: readonly string[], label: string): Promise<Decision[]> {
+  for (const id of conversations) await yard.whenAtRest(id);
+  const inbox = await inboxOf(yard);
+  for (const id of conversations) {
+    const byLog = waitingByLog(await yard.events(id));
+    const byInbox = inbox.filter((decision) => decision.conversation === id).map((decision) => decision.id);
+    const byState = (await waitingIn(yard, id)).map((decision) => decision.id);
+    assert.deepEqual([byInbox, byState], [byLog, byLog], label);
+  }
+  return inbox;
+}
+
+async function play(t: TestContext, seed: number): Promise<void> {
+  const pick = numbersFrom(seed);
+  const data = folderWith(t, {});
+  await using model = await modelServer((request) => {
+    if (stepOf(request) > 2) return says("done");
+    const wanted = Array.from({ length: 1 + (request.text.length % 4) }, (_, index): [string, unknown] =>
+      index === 2 ? ["ask_human", { question: "Which?" }] : ["pay", { mark: "abc"[(request.text.length + index) % 3] }],
+    );
+    return calls(...wanted);
+  });
+  const parts = { data, model, tools: [pay(data)] };
+  let yard = await startYard(parts);
+  const conversations: string[] = [];
+  for (let round = 0; round < 25; round += 1) {
+    if (conversations.length < 3 && pick(4) === 0) conversations.push((await yard.ask("go")).conversation);
+    if (pick(10) === 0) {
+      await yard[Symbol.asyncDispose]();
+      yard = await startYard(parts);
+    }
+    const open = await checkWaiting(yard, conversations, `seed ${seed}, round ${round}`);
+    // Two at the same time, as from two surfaces.
+    await Promise.all([act(yard, open, pick), act(yard, open, pick)]);
+    if (open.length === 0) for (const conversation of conversations) await yard.ask("go on", { conversation });
+  }
+  await checkWaiting(yard, conversations, `seed ${seed}, at the end`);
+  await yard[Symbol.asyncDispose]();
+}
+
+test("what the inbox shows is what the log has open, however decisions come in [H4]", async (t) => {
+  await play(t, seedFor("decisions", 1));
 });

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { loadCheckers } from "../../src/approvals/approvals.ts";
 import { defaultRules } from "../../src/approvals/rules.ts";
+import { explainConfig, hasChanged } from "../../src/config/config.ts";
 import { bash, callOf, operatorFolder } from "../world/judging.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -212,4 +214,306 @@ test("patterns read each argument by itself, and contents of files only where th
   );
   place.rules("global: { risk_patterns: { high: { patterns: [{ argument: content, pattern: 'a b' }] } } }");
   assert.equal(await verdictOf({ path: "outputs/q", content: "a b" }, "write_file"), "ask");
+});
+
+const mistakes: [what: string, yaml: string, mistake: string][] = [
+  ["a misspelt group", "globl:\n  enabled: true", "1: there is no setting globl. Write global instead."],
+  [
+    "a misspelt key",
+    "global:\n  default_acton: ask",
+    "2: there is no setting global.default_acton. Write global.default_action instead.",
+  ],
+  [
+    "a level that is none",
+    "global:\n  risk_patterns:\n    severe: {}",
+    "3: there is no setting global.risk_patterns.severe. Write global.risk_patterns.",
+  ],
+  [
+    "a misspelt key of a level",
+    "global:\n  risk_patterns:\n    low: { pattern: x }",
+    "3: there is no setting global.risk_patterns.low.pattern. Write global.risk_patterns.low.patterns instead.",
+  ],
+  [
+    "a misspelt tool",
+    "tools:\n  run_bash_comand: {}",
+    "2: there is no tool run_bash_comand. Write run_bash_command instead.",
+  ],
+  [
+    "a misspelt argument of a rule",
+    "tools:\n  run_bash_command:\n    rules:\n      - { pattern: prod, argument: comand, action: deny }",
+    "4: run_bash_command has no argument comand. Write command instead.",
+  ],
+  [
+    "a misspelt argument of a pattern",
+    "tools:\n  write_file:\n    patterns:\n      high_risk: [{ argument: contents, pattern: x }]",
+    "4: write_file has no argument contents. Write content instead.",
+  ],
+  [
+    "a misspelt key of a tool",
+    "tools:\n  now:\n    enable: true",
+    "3: there is no setting tools.now.enable. Write tools.now.enabled instead.",
+  ],
+  [
+    "a misspelt level of a tool",
+    "tools:\n  now:\n    patterns: { high: [x] }",
+    "3: there is no setting tools.now.patterns.high. Write tools.now.patterns.high_risk instead.",
+  ],
+  [
+    "a misspelt key of a rule",
+    "tools:\n  now:\n    rules:\n      - patern: x",
+    "4: there is no setting tools.now.rules.patern. Write tools.now.rules.pattern instead.",
+  ],
+  [
+    "a rule without a pattern",
+    "tools:\n  now:\n    rules:\n      - action: deny",
+    "4: tools.now.rules has no pattern. Write pattern: and a regular expression into it.",
+  ],
+  [
+    "an action that is none",
+    "global:\n  default_action: perhaps",
+    "2: global.default_action is perhaps. Write one of allow, ask, deny.",
+  ],
+  [
+    "an unclosed group in a pattern",
+    "tools:\n  now:\n    rules:\n      - pattern: '(x'",
+    "4: (x is no regular expression (Unterminated group). Write a regular expression, such as \\bprod-\\w+.",
+  ],
+  [
+    "a pattern that looks around",
+    "global:\n  risk_patterns:\n    low:\n      patterns:\n        - a\n        - (?=b)",
+    "6: the pattern (?=b) uses (?=, which is not possible here. Write it without that.",
+  ],
+  [
+    "one pattern instead of a list",
+    "global:\n  risk_patterns:\n    low: { patterns: x }",
+    "3: global.risk_patterns.low.patterns is not a list. Write one line for each below it: - \\bprod-\\w+.",
+  ],
+  [
+    "a word instead of a group",
+    "tools: none",
+    "1: tools holds other settings. Write them below it, such as run_bash_command.",
+  ],
+  [
+    "a switch that is neither on nor off",
+    "global:\n  enabled: maybe",
+    "2: global.enabled is maybe. Write true or false.",
+  ],
+  [
+    "a misspelt default",
+    "defaults:\n  safe_command: [ls]",
+    "2: there is no setting defaults.safe_command. Write defaults.safe_commands instead.",
+  ],
+];
+for (const [what, yaml, mistake] of mistakes) {
+  test(`${what} in hitl_rules.yaml is an error with file, line and what to write [P5][H1]`, async (t) => {
+    const place = operatorFolder(t);
+    place.rules(yaml);
+    const [first = "", ...more] = await place.mistakes();
+    assert.equal(first.slice(0, `config/hitl_rules.yaml:${mistake}`.length), `config/hitl_rules.yaml:${mistake}`);
+    assert.deepEqual(more, []);
+  });
+}
+
+test("the project's file adds its rules to the user's, and its single values are taken first [P5][H1]", async (t) => {
+  const place = operatorFolder(t);
+  place.usersRules("global: { default_action: deny, risk_patterns: { high: { patterns: [one], action: deny } } }");
+  place.rules("global: { default_action: ask, risk_patterns: { high: { patterns: [two] } } }");
+  const { approvals } = await place.load();
+  assert.deepEqual(
+    [approvals.global.defaultAction, approvals.global.patterns.map(({ pattern, source }) => `${pattern} ${source}`)],
+    ["ask", ["two config/hitl_rules.yaml:1", "one ~/.config/agentyard/hitl_rules.yaml:1"]],
+  );
+});
+
+test("a folder that the program was only started in may add rules, but take none away [P5][H1][Q1]", async (t) => {
+  const place = operatorFolder(t, { isClone: false });
+  place.usersRules("global: { default_action: ask }");
+  place.rules(`global:
+  enabled: false
+  default_action: allow
+  risk_patterns: { high: { patterns: [one], action: deny } }
+tools:
+  now: { enabled: false }
+defaults: { safe_commands: [rm] }`);
+  const loosens = (line: number, name: string) =>
+    `config/hitl_rules.yaml:${line}: ${name} would let this folder decide what is no longer asked. ` +
+    "Write it into ~/.config/agentyard/hitl_rules.yaml, or name the folder with AGENTYARD_CONFIG.";
+  assert.deepEqual(await place.mistakes(), [
+    loosens(2, "global.enabled"),
+    loosens(3, "global.default_action"),
+    loosens(6, "tools.now.enabled"),
+    loosens(7, "defaults.safe_commands"),
+  ]);
+  assert.deepEqual(await place.mistakes({ AGENTYARD_CONFIG: place.dir }), []);
+  place.rules("global: { risk_patterns: { high: { patterns: [one], action: deny } } }");
+  assert.equal((await place.judge(bash("echo one"))).verdict, "deny");
+});
+
+test("such a folder cannot speak about a call either, so that the user's own default no longer counts for it [P5][H1][Q1]", async (t) => {
+  const place = operatorFolder(t, { isClone: false });
+  const lines = `global:
+  risk_patterns: { low: { patterns: [make], action: allow } }
+tools:
+  write_file:
+    rules:
+      - { pattern: outputs, action: allow }
+      - { pattern: secret, action: ask }`;
+  place.rules(lines);
+  assert.deepEqual(await place.mistakes(), []);
+  const loosens = (line: number, name: string) =>
+    `config/hitl_rules.yaml:${line}: ${name} would let this folder decide what is no longer asked. ` +
+    "Write it into ~/.config/agentyard/hitl_rules.yaml, or name the folder with AGENTYARD_CONFIG.";
+  place.usersRules("global: { default_action: ask }");
+  assert.deepEqual(await place.mistakes(), [loosens(2, "make"), loosens(6, "outputs")]);
+  place.usersRules("global: { default_action: deny }");
+  assert.deepEqual(await place.mistakes(), [loosens(2, "make"), loosens(6, "outputs"), loosens(7, "secret")]);
+  assert.deepEqual(await place.mistakes({ AGENTYARD_CONFIG: place.dir }), []);
+});
+
+test("agentyard config names the file and line of every rule, and a change is noticed [P5]", async (t) => {
+  const place = operatorFolder(t);
+  place.rules(
+    "global:\n  default_action: require_approval\ntools:\n  now:\n    rules:\n      - pattern: x\n        action: deny",
+  );
+  place.write("checkers/a.mjs", "");
+  const config = await place.load();
+  assert.deepEqual(
+    explainConfig(config).filter(({ name }) => /^(hitl|checkers)/.test(name)),
+    [
+      { name: "hitl_rules.global.default_action", value: "ask", source: "config/hitl_rules.yaml:2" },
+      { name: "hitl_rules.tools.now.rules.pattern", value: "x", source: "config/hitl_rules.yaml:6" },
+      { name: "hitl_rules.tools.now.rules.action", value: "deny", source: "config/hitl_rules.yaml:7" },
+      { name: "checkers", value: "on", source: "checkers/a.mjs" },
+    ],
+  );
+  place.rules("global: { default_action: deny }");
+  assert.equal(hasChanged(config), true);
+  const reloaded = await place.reload(config);
+  assert.equal(reloaded.ok && reloaded.value.config.approvals.global.defaultAction, "deny");
+});
+
+const extend = join(import.meta.dirname, "..", "..", "src", "extend.ts");
+
+test("a checker of the operator sees arguments and facts, and its word counts with its name [H1][P5]", async (t) => {
+  const place = operatorFolder(t);
+  place.write(
+    "checkers/night.ts",
+    `import { defineChecker } from ${JSON.stringify(extend)};
+const checker = defineChecker({
+  tool: ["send", "pay"],
+  check({ to }, { tool, contained, network, tainted }) {
+    if (to === "all") return { action: "deny", reason: \`\${tool} to all \${contained} \${network} \${tainted}\` };
+    if (to === "boss") return { action: "ask", risk: "critical", reason: "the boss" };
+    if (to === "me") return { action: "allow", reason: "that is me" };
+    return undefined;
+  },
+});
+  export { checker as default };`,
+  );
+  const judged = async (tool: string, to: string) => {
+    const { verdict, risk, layer, reason } = await place.judge(callOf(tool, { to }));
+    return [verdict, risk, layer, reason];
+  };
+  assert.deepEqual(await judged("send", "all"), [
+    "deny",
+    "high",
+    "checker",
+    "send to all true false false (checkers/night.ts)",
+  ]);
+  assert.deepEqual(await judged("pay", "boss"), ["ask", "critical", "checker", "the boss"]);
+  assert.deepEqual(await judged("send", "me"), ["allow", "low", "checker", "that is me"]);
+  assert.deepEqual(await judged("send", "you"), ["allow", "low", "default", "nothing asks for a decision"]);
+  assert.deepEqual(await judged("call", "all"), ["allow", "low", "default", "nothing asks for a decision"]);
+  const { findings } = await place.judge(callOf("send", { to: "all" }));
+  assert.equal(findings[0]?.source, "checkers/night.ts");
+});
+
+test("the allow of a checker is only its own word: others may still ask [H1]", async (t) => {
+  const place = operatorFolder(t);
+  place.write("checkers/all.mjs", `export default { tool: "*", check: () => ({ action: "allow", reason: "fine" }) };`);
+  place.rules("global: { default_action: deny }");
+  assert.equal((await place.judge(callOf("send", {}))).verdict, "allow");
+  assert.equal((await place.judge(callOf("write_file", { path: "uploads/a" }))).verdict, "ask");
+});
+
+const silent: [what: string, body: string, why: RegExp][] = [
+  [
+    "throws",
+    'throw new Error("no database")',
+    /broke down and gave no answer: checkers\/a\.mjs \(Error: no database\)/,
+  ],
+  ["does not end", "for (;;);", /took too long and gave no answer: checkers\/a\.mjs/],
+  ["answers nonsense", 'return { action: "maybe" }', /answered something else than undefined or .*: checkers\/a\.mjs/],
+  ["answers null", "return null", /answered something else than undefined or .*: checkers\/a\.mjs/],
+  [
+    "answers later",
+    'return Promise.reject(new Error("late"))',
+    /answered something else than undefined or .*: checkers\/a\.mjs/,
+  ],
+  [
+    "changes what it was given",
+    'given.to = "x"; given.list.push(1); return { action: "ask", reason: "changed" }',
+    /changed/,
+  ],
+];
+for (const [what, body, why] of silent) {
+  test(`a checker that ${what} means that a person is asked [H1]`, async (t) => {
+    const place = operatorFolder(t);
+    place.write("checkers/a.mjs", `export default { tool: "send", check(given) { ${body} } };`);
+    const call = callOf("send", { to: "all", list: [] });
+    const { verdict, layer, reason } = await place.judge(call);
+    assert.deepEqual([verdict, layer, call.arguments], ["ask", "checker", { to: "all", list: [] }]);
+    assert.match(reason, why);
+  });
+}
+
+const broken: [what: string, text: string, why: RegExp][] = [
+  ["cannot be read", "export default {", /Unexpected/],
+  ["exports something else", "export const check = 1;", /its default export is not/],
+  ["is about no tool", 'export default { tool: "", check() {} };', /its default export is not/],
+  ["is about an empty list of tools", "export default { tool: [], check() {} };", /its default export is not/],
+  ["has a tool without a name", 'export default { tool: ["send", ""], check() {} };', /its default export is not/],
+  ["cannot check", 'export default { tool: "*", check: true };', /its default export is not/],
+  ["breaks down with many words", 'throw new Error("no key\\nat home");', /^(Error: )?no key$/],
+];
+for (const [what, text, why] of broken) {
+  test(`nothing starts with a checker that ${what} [H1][P5]`, async (t) => {
+    const place = operatorFolder(t);
+    place.write("checkers/a.mjs", text);
+    const loaded = await loadCheckers((await place.load()).checkers);
+    assert.ok(!loaded.ok);
+    assert.deepEqual([loaded.failure.code, loaded.failure.params.file], ["checker_broken", "checkers/a.mjs"]);
+    assert.match(loaded.failure.params.why, why);
+  });
+}
+
+test("nothing starts where the folder of checkers is there and cannot be listed: less would be asked than was meant [H1][P5]", async (t) => {
+  const place = operatorFolder(t);
+  assert.deepEqual(await place.mistakes(), []);
+  place.write("checkers", "no folder");
+  place.write("me/.config/agentyard/agentyard.yaml", "");
+  symlinkSync("checkers", join(place.dir, "me/.config/agentyard/checkers"));
+  const advice = "Give this user permission to read the folder, or take it away";
+  const said = (folder: string, why: string) =>
+    `${folder}:1: this folder of checkers cannot be listed (${why}), and without them less would be asked than you meant. ${advice}.`;
+  assert.deepEqual(await place.mistakes(), [
+    said("checkers", "ENOTDIR"),
+    said("~/.config/agentyard/checkers", "ELOOP"),
+  ]);
+});
+
+test("checkers of a folder that the program was only started in are not run, the user's own are [H1][Q1]", async (t) => {
+  const place = operatorFolder(t, { isClone: false });
+  for (const name of [
+    "checkers/evil.mjs",
+    "me/.config/agentyard/checkers/mine.mjs",
+    "me/.config/agentyard/checkers/a.test.ts",
+  ])
+    place.write(name, "");
+  const shown = async (env?: Record<string, string>) => (await place.load(env)).checkers.map((file) => file.shown);
+  assert.deepEqual(await shown(), ["~/.config/agentyard/checkers/mine.mjs"]);
+  assert.deepEqual(await shown({ AGENTYARD_CONFIG: place.dir }), [
+    "checkers/evil.mjs",
+    "~/.config/agentyard/checkers/mine.mjs",
+  ]);
 });

@@ -1,15 +1,118 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
+import { inboxOf, say } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
+import { everything } from "../world/mcp-servers.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 import { cannotUseSkills, skillsFolder } from "../world/skill-guest.ts";
 import { filesOf, newConversation } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
+
+async function conversationWith(yard: TestYard, name: string): Promise<string> {
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  await must(yard.client.upload(id, name, Buffer.from("n\n1\n")));
+  return id;
+}
+
+async function uploadsOf(yard: TestYard, id: string): Promise<string[]> {
+  const { items } = await must(yard.client.call("listFiles", { params: { id }, query: { path: "uploads" } }));
+  return items.flatMap(({ name, type }) => (type === "file" ? [name] : []));
+}
+
+test("the demo model deletes an upload only after it was approved, in both languages [M5][H1][H2]", {
+  skip: cannotRunCode,
+}, async () => {
+  await using yard = await startYard({ runsCode: true });
+  for (const [prompt, told] of [
+    ["delete uploads/x.csv", /I deleted `uploads\/x\.csv`/],
+    ["删除 uploads/x.csv", /已删除 `uploads\/x\.csv`/],
+  ] as const) {
+    const conversation = await conversationWith(yard, "x.csv");
+    assert.equal((await yard.ask(prompt, { conversation })).status, "waiting");
+    const [open, ...others] = await inboxOf(yard);
+    assert.deepEqual(
+      [open?.tool, open?.arguments, open?.findings?.map(({ kind }) => kind), others.length],
+      ["run_bash_command", '{"command":"rm -- uploads/x.csv"}', ["delete"], 0],
+    );
+    assert.deepEqual(await uploadsOf(yard, conversation), ["x.csv"]);
+    assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+    assert.match((await yard.whenAtRest(conversation)).answer, told);
+    assert.deepEqual(await uploadsOf(yard, conversation), []);
+  }
+});
+
+/** A data directory whose configuration has a real server, and what else its tools are to be. */
+async function withServer(t: TestContext, tools: object = {}) {
+  const data = await mkdtemp(join(tmpdir(), "agentyard-demo-mcp-"));
+  t.after(() => rm(data, { recursive: true, force: true }));
+  const config = join(data, ".config/agentyard");
+  await mkdir(config, { recursive: true });
+  const { reached } = everything();
+  const every = reached.by === "program" ? { command: reached.command, args: reached.args } : {};
+  await writeFile(join(config, "mcp_servers.yaml"), JSON.stringify({ servers: { every } }));
+  await writeFile(join(config, "tools.yaml"), JSON.stringify(tools));
+  return { data, env: { PATH: process.env.PATH ?? "" } };
+}
+
+/** The calls of the last turn; what use_tool called stands for itself. */
+function madeCalls(events: readonly LogEvent[]): string[] {
+  const { turn } = all(events, "turn.started").at(-1) ?? {};
+  const made = all(events, "message.assistant").filter((message) => message.turn === turn);
+  return made.flatMap(({ calls = [] }) => calls.map(({ name, arguments: json }) => `${name} ${json}`));
+}
+
+test("the demo model calls a tool of an MCP server that is named or fits, in both languages [M5][G1][T1]", async (t) => {
+  await using yard = await startYard({ ...(await withServer(t)), approves: true });
+  await must(yard.client.call("restartMcpServer", { params: { server: "every" } }));
+  const sum = await yard.ask("what is the sum of 2 and 40?");
+  const { conversation } = sum;
+  assert.deepEqual(madeCalls(sum.events), [
+    'find_tools {"query":"what is the sum of 2 and 40?"}',
+    'mcp__every__get-sum {"a":2,"b":40}',
+  ]);
+  assert.match(
+    sum.answer,
+    /not an AI[\s\S]*I called the tool `get-sum` of the MCP server `every` with `\{"a":2,"b":40\}`\. It answered:\n\n```\n.*The sum of 2 and 40 is 42[\s\S]*a real model would understand/,
+  );
+  const echoed = await yard.ask("调用 echo：你好，世界", { conversation });
+  assert.match(
+    echoed.answer,
+    /^我调用了 MCP 服务器 `every` 的工具 `echo`，参数是 `\{"message":"你好，世界"\}`。[\s\S]*Echo: 你好，世界/,
+  );
+  const quoted = await yard.ask('use mcp__every__echo with "good day"', { conversation });
+  assert.match(quoted.answer, /Echo: good day\n/);
+  const place = await yard.ask("get-structured-content for New York", { conversation });
+  assert.match(place.answer, /`\{"location":"New York"\}`/);
+  const few = await yard.ask("the sum of 2, please", { conversation });
+  assert.match(few.answer, /^The MCP server `every` has a tool `get-sum` that may fit, but .*\(`a`, `b`\)/);
+  assert.equal(madeCalls(few.events).length, 1);
+  const none = await yard.ask("写一首诗", { conversation });
+  assert.match(none.answer, /^这个问题不在我的规则之内/);
+});
+
+test("a tool of an MCP server that models are told of is called at once [M5][G1][T1]", async (t) => {
+  const place = await withServer(t, { optional: { "mcp__every__get-sum": { always_available: true } } });
+  {
+    await using yard = await startYard(place);
+    await must(yard.client.call("restartMcpServer", { params: { server: "every" } }));
+  }
+  await using yard = await startYard({ ...place, approves: true });
+  const { events, answer } = await yard.ask("用 get-sum 计算 1.5 和 -4");
+  assert.deepEqual(madeCalls(events), ['mcp__every__get-sum {"a":1.5,"b":-4}']);
+  assert.match(answer, /The sum of 1\.5 and -4 is -2\.5/);
+});
+
+test("who has no MCP server hears that there is no rule [M5][G1]", async () => {
+  await using yard = await startYard();
+  const { answer, events } = await yard.ask("what is the sum of 2 and 40?");
+  assert.match(answer, /I have no rule for that/);
+  assert.deepEqual(madeCalls(events), ['find_tools {"query":"what is the sum of 2 and 40?"}']);
+});
 
 const table =
   "region,product,amount,date\nEast,tea,120,2024-01-02\nNorth,coffee,95.5,2024-02-03\nEast,coffee,,2024-02-09\nSouth,tea,300,2024-03-01\n";
@@ -23,7 +126,7 @@ function shippedSkills(t: TestContext, ...names: string[]): string {
 }
 
 /** The calls of the last turn: tools, with the file or the scripts that they are about. */
-function madeCalls(events: readonly LogEvent[]): string[] {
+function madeCallsOfDemoSkills(events: readonly LogEvent[]): string[] {
   const { turn } = all(events, "turn.started").at(-1) ?? {};
   const made = all(events, "message.assistant").filter((message) => message.turn === turn);
   return made
@@ -46,7 +149,7 @@ test("the demo model makes slides and reports by the shipped skills, in both lan
   await using yard = await startYard({ data, runsCode: true });
   const conversation = await newConversation(yard);
   const english = await yard.ask("make slides about tea", { conversation });
-  assert.deepEqual(madeCalls(english.events), [
+  assert.deepEqual(madeCallsOfDemoSkills(english.events), [
     "read_file skills/slides/SKILL.md",
     "write_file outputs/tea-outline.md",
     "run_bash_command pptx_make.py pptx_check.py",
@@ -59,7 +162,7 @@ test("the demo model makes slides and reports by the shipped skills, in both lan
 
   await must(yard.client.upload(conversation, "sales.csv", Buffer.from(table)));
   const dropped = await drop(yard, conversation, "#sales.csv", ["uploads/sales.csv"]);
-  assert.deepEqual(madeCalls(dropped.events), [
+  assert.deepEqual(madeCallsOfDemoSkills(dropped.events), [
     "read_file skills/data-analysis/SKILL.md",
     "run_bash_command profile_table.py report.py",
   ]);
@@ -102,7 +205,7 @@ test("without a sandbox the demo model says so, and gives what can be had withou
     /^这里不能运行技能 `slides` 的脚本：.*所以没有 PowerPoint 文件。提纲在 `outputs\/茶-提纲\.md`。$/,
   );
   const read = await drop(yard, conversation, "analyse this table", ["uploads/sales.csv"]);
-  assert.deepEqual(madeCalls(read.events), [
+  assert.deepEqual(madeCallsOfDemoSkills(read.events), [
     "read_file skills/data-analysis/SKILL.md",
     "run_bash_command profile_table.py report.py",
     "read_file uploads/sales.csv",
@@ -140,7 +243,7 @@ test("a topic is only words: it neither runs nor draws anything, and what is not
   assert.match(long.answer, /（共 6 页）/);
   for (const text of ["search for slides about tea", "read slides.pptx", "what are slides?"]) {
     const { events } = await yard.ask(text, { conversation });
-    assert.ok(!madeCalls(events).some((call) => call.startsWith("run_bash")), text);
+    assert.ok(!madeCallsOfDemoSkills(events).some((call) => call.startsWith("run_bash")), text);
   }
 });
 
@@ -152,5 +255,5 @@ test("where the skill is not offered the demo model says so, and works on tables
   assert.match((await yard.ask("which skills are there", { conversation })).answer, /^No skill is offered to me here/);
   await must(yard.client.upload(conversation, "sales.csv", Buffer.from(table)));
   const read = await drop(yard, conversation, "#sales.csv", ["uploads/sales.csv"]);
-  assert.deepEqual(madeCalls(read.events), ["execute_code", "read_file uploads/sales.csv"]);
+  assert.deepEqual(madeCallsOfDemoSkills(read.events), ["execute_code", "read_file uploads/sales.csv"]);
 });

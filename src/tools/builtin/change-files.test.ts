@@ -33,15 +33,6 @@ test("an edit changes one place and shows the changed lines with three around th
   assert.equal(text(tools), after);
 });
 
-test("several edits of one file after each other need no reading between them [F2]", async (t) => {
-  const tools = await opened(t, "outputs/a.md", poem);
-  for (const number of [1, 7, 12]) {
-    const input = { path: "outputs/a.md", old_string: `line ${number}\n`, new_string: `LINE ${number}\n` };
-    assert.match((await tools.call("edit_file", input)).text, /^Success: 1 replacement/);
-  }
-  assert.equal(text(tools), poem.replaceAll(/line (1|7|12)$/gm, "LINE $1"));
-});
-
 test("all places are changed where all are meant, and those far apart are shown apart [F2]", async (t) => {
   const lines = Array.from({ length: 200 }, (_, index) => (index % 20 === 9 ? "x = old" : `line ${index + 1}`));
   const tools = await opened(t, "outputs/a.md", lines.join("\n"));
@@ -164,14 +155,6 @@ test("an empty file has nothing to replace: that is said, and write_file can fil
   assert.match(told, /^Success: .*, replaced$/);
 });
 
-test("an edit that emptied a file before a crash is found again [F2][L2]", async (t) => {
-  const tools = await opened(t, "outputs/a.md", "a");
-  const input = { path: "outputs/a.md", old_string: "a", new_string: "" };
-  const attempt = { key: "same", knownHash: () => hashOf("a") };
-  assert.match((await tools.call("edit_file", input, attempt)).text, /^Success: 1 replacement/);
-  assert.match((await tools.call("edit_file", input, attempt)).text, /already has this change/);
-});
-
 test("an edit that fails in a very large file says that not all was compared [F2]", async (t) => {
   const lines = Array.from({ length: 45_000 }, (_, index) => `${index} the quick brown fox jumps over it`);
   const tools = await opened(t, "outputs/a.md", lines.join("\n"));
@@ -240,20 +223,6 @@ test("a file that has too few characters to tell its encoding is not converted, 
   assert.deepEqual(bytes(tools), few);
   await tools.call("write_file", { path: "outputs/a.md", content: "中文，是汉语" });
   assert.equal(text(tools), "中文，是汉语");
-});
-
-test("Chinese punctuation in the file stays where the model wrote it half as wide [F2]", async (t) => {
-  const tools = await opened(t, "outputs/a.md", "标题：“测试”。\n内容，一（二）。\n");
-  const input = {
-    path: "outputs/a.md",
-    old_string: '标题:"测试".\n内容,一(二)',
-    new_string: '标题:"测试".\n内容,一(三)',
-  };
-  assert.match(
-    (await tools.call("edit_file", input)).text,
-    /\n\(old_string was met but for quotes, dashes, spaces or full-width/,
-  );
-  assert.equal(text(tools), "标题：“测试”。\n内容，一（三）。\n");
 });
 
 test("the same call after a crash finds what it did, and does not do it twice [F2][L2]", async (t) => {
@@ -334,4 +303,162 @@ function text(tools: FileTools): string {
 
 function hashOf(content: string): string {
   return createHash("sha256").update(content).digest("hex");
+}
+
+test("a new file is written with its folders, and the ledger says who did it [F2][W11][W12]", async (t) => {
+  const tools = await fileTools(t);
+  const call = { call: "call-9", agent: "agent-2" };
+  assert.deepEqual(await tools.call("write_file", { path: "./outputs/a/b.md", content: "第一\ntwo\n" }, call), {
+    text: "Success: File written to outputs/a/b.md (11 bytes, 2 lines), new",
+    events: [
+      {
+        type: "file.changed",
+        agent: "agent-2",
+        path: "outputs/a/b.md",
+        call: "call-9",
+        by: "tool",
+        after: { hash: hashOf("第一\ntwo\n"), bytes: 11, mode: 0o644 },
+      },
+    ],
+    images: 0,
+  });
+  assert.equal(content(tools, "outputs/a/b.md"), "第一\ntwo\n");
+});
+
+test("what an agent wrote it knows, and may write again [F2]", async (t) => {
+  const tools = await fileTools(t);
+  await tools.call("write_file", { path: "outputs/a.md", content: "one" });
+  const { text, events } = await tools.call("write_file", { file_path: "outputs/a.md", contents: "two" });
+  assert.equal(text, "Success: File written to outputs/a.md (3 bytes, 1 lines), replaced");
+  assert.deepEqual(events, [
+    {
+      type: "file.changed",
+      path: "outputs/a.md",
+      call: "call-1",
+      by: "tool",
+      before: { hash: hashOf("one"), bytes: 3, mode: 0o644 },
+      after: { hash: hashOf("two"), bytes: 3, mode: 0o644 },
+    },
+  ]);
+});
+
+test("a file that the agent has not seen is shown instead of replaced, and the next call succeeds [F2][W7]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "uploads/a.md", "the user's\nown words\n");
+  const refused = await tools.call("write_file", { path: "uploads/a.md", content: "mine" });
+  assert.deepEqual(refused, {
+    text: "Error: conflict: uploads/a.md has content that you have not seen, or it has changed since, so nothing was written. This is what it has now. Call write_file again if all of it is to be replaced, or edit_file to change a part.\n=== uploads/a.md (lines 1–2 of 2, 21 bytes, utf-8) ===\nthe user's\nown words",
+    events: [{ type: "file.known", path: "uploads/a.md", hash: hashOf("the user's\nown words\n") }],
+    images: 0,
+  });
+  assert.equal(content(tools, "uploads/a.md"), "the user's\nown words\n");
+  const { text } = await tools.call("write_file", { path: "uploads/a.md", content: "mine" });
+  assert.equal(text, "Success: File written to uploads/a.md (4 bytes, 1 lines), replaced");
+});
+
+test("a file that somebody changed since is not replaced either, and one that is no text is only named [F2]", async (t) => {
+  const tools = await fileTools(t);
+  await tools.call("write_file", { path: "outputs/a.md", content: "mine" });
+  put(tools, "outputs/a.md", Buffer.from("\x7fELF\x02\x01\x01\0\0\0\0", "latin1"));
+  const { text } = await tools.call("write_file", { path: "outputs/a.md", content: "mine again" });
+  assert.match(text, /^Error: conflict: .*\n=== outputs\/a\.md \(elf: its content cannot be shown, 11 bytes\) ===$/);
+  assert.match((await tools.call("write_file", { path: "outputs/a.md", content: "x" })).text, /^Success: /);
+});
+
+test("a file that was seen only in part is not replaced, however often it is tried [F2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.txt", "line\n".repeat(1_000));
+  const write = async (bytes: number) =>
+    tools.call("write_file", { path: "outputs/a.txt", content: "x" }, { outputBytesMax: bytes });
+  await tools.call("read_file", { path: "outputs/a.txt", offset: 2 });
+  for (const _ of [1, 2]) {
+    const { text, events } = await write(3_000);
+    assert.match(
+      text,
+      /^Error: conflict: .* nothing was written\. It is too long to be shown whole, and write_file replaces only what you have seen whole: call edit_file to change a part, or write_file with another path\. It begins like this:\n=== outputs\/a\.txt \(lines 1–/,
+    );
+    assert.deepEqual(events, [
+      { type: "file.known", path: "outputs/a.txt", hash: hashOf("line\n".repeat(1_000)), part: true },
+    ]);
+  }
+  assert.equal(content(tools, "outputs/a.txt").length, 5_000);
+  const edit = { path: "outputs/a.txt", old_string: "line", new_string: "LINE", replace_all: true };
+  assert.match((await tools.call("edit_file", edit)).text, /^Success: 1000 replacements/);
+  assert.match(
+    (await write(8_000)).text,
+    /^Error: conflict: .*This is what it has now/,
+    "an edit does not show the rest",
+  );
+  assert.match((await write(8_000)).text, /^Success: /);
+});
+
+test("the shown content of a large file leaves room for the sentence before it [F2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.txt", "汉字\n".repeat(10_000));
+  const { text } = await tools.call("write_file", { path: "outputs/a.txt", content: "x" }, { outputBytesMax: 8_000 });
+  assert.ok(Buffer.byteLength(text) <= 8_000);
+  assert.match(text, /\n\[more: read_file outputs\/a\.txt offset=\d+\]$/);
+});
+
+test("writing what is there already changes nothing and says so, also when it was not seen [F2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.md", "same\n");
+  const expected = {
+    text: "Success: File written to outputs/a.md (5 bytes, 1 lines), unchanged: it had this content already",
+    events: [{ type: "file.known", path: "outputs/a.md", hash: hashOf("same\n") }],
+    images: 0,
+  };
+  assert.deepEqual(await tools.call("write_file", { path: "outputs/a.md", content: "same\n" }), expected);
+  assert.deepEqual(await tools.call("write_file", { path: "outputs/a.md", content: "same\n" }), expected);
+});
+
+test("the same call after a crash finds what it did and reports the same [F2][L2]", async (t) => {
+  const tools = await fileTools(t);
+  put(tools, "outputs/a.md", "before");
+  await tools.call("read_file", { path: "outputs/a.md" });
+  const input = { path: "outputs/a.md", content: "after" };
+  const attempt = { key: "same", knownHash: () => hashOf("before") };
+  const first = await tools.call("write_file", input, attempt);
+  assert.match(first.text, /, replaced$/);
+  assert.deepEqual(await tools.call("write_file", input, attempt), first);
+});
+
+test("what cannot be taken back is said [F2][W12]", async (t) => {
+  const tools = await fileTools(t, { limits: { keptFileBytesMax: 100 } });
+  put(tools, "outputs/a.txt", "x".repeat(101));
+  await tools.call("read_file", { path: "outputs/a.txt" });
+  const { text, events } = await tools.call("write_file", { path: "outputs/a.txt", content: "short" });
+  assert.match(text, /, replaced\n\(undo cannot bring back what was there before: it was too large to be kept\)$/);
+  assert.deepEqual(
+    events.map((event) => event.type === "file.changed" && event.lost),
+    ["too_large"],
+  );
+});
+
+const refused: readonly [path: string, error: RegExp][] = [
+  [
+    "notes.md",
+    /^Error: permission_denied: Cannot write to \.\/\. Only outputs, temp, uploads are writable\. Call write_file/,
+  ],
+  ["skills/pdf/SKILL.md", /^Error: permission_denied: Cannot write to skills\/\. /],
+  ["../a.md", /^Error: path_traversal_blocked: /],
+  ["outputs/a\nb", /^Error: path_invalid: /],
+  ["outputs", /^Error: not_a_file: /],
+];
+
+test("elsewhere nothing is written, and the refusal names a place for it [W5][W6]", async (t) => {
+  const tools = await fileTools(t);
+  for (const [path, error] of refused)
+    assert.match((await tools.call("write_file", { path, content: "x" })).text, error, path);
+  const task = await fileTools(t, { kind: "task" });
+  const { text, events } = await task.call("write_file", { path: "notes.md", content: "x" });
+  assert.equal(text, "Success: File written to notes.md (1 bytes, 1 lines), new");
+  assert.deepEqual(
+    events.map((event) => event.type === "file.changed" && event.workspace),
+    ["w1"],
+  );
+});
+
+function content({ folder }: FileTools, path: string): string {
+  return readFileSync(join(folder, path), "utf8");
 }
