@@ -3,13 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import type { LineHit, SearchQuery } from "./documents.ts";
-import { excerpt, placesIn } from "./excerpt.ts";
+import { placesIn } from "./excerpt.ts";
 import { plansFor } from "./query.ts";
-import { countsOf, newProgress, place, scanFiles } from "./scan.ts";
+import { countsOf, newProgress, scanFiles } from "./scan.ts";
 import { runJob } from "./scan-job.ts";
 import type { TextResult } from "./search.ts";
-import { watchOver } from "./watch-over.ts";
 import { openWorkQueue } from "./work-queue.ts";
+
 
 const words = ["foo", "Foo", "bar", "foobar", " ", "\r", "12", "é", "É", "你好", "🙂", "a-b", ".", "(", "ſ", "K"];
 const line = fc.array(fc.constantFrom(...words), { maxLength: 6 }).map((chosen) => chosen.join(""));
@@ -155,39 +155,6 @@ function search({ query, isRegex, secondsPerFile, files }: Search) {
   return { found: hits.length, stopped, counts: countsOf(progress) };
 }
 
-test("a pattern that makes no progress for half a second is given up [D3]", () => {
-  const { look, progress, endings } = watched();
-  Atomics.store(progress, place.isMatching, 1);
-  look(4);
-  assert.equal(endings(), 0);
-  look(1);
-  assert.equal(endings(), 1);
-});
-
-test("a search for words on a busy machine is given up only after a minute without any progress [D3]", () => {
-  const { look, progress, endings, timers } = watched();
-  look(599);
-  Atomics.add(progress, place.beats, 1);
-  look(600);
-  assert.equal(endings(), 0);
-  look(1);
-  assert.equal(endings(), 1);
-  look(1_000);
-  assert.deepEqual([endings(), timers()], [1, 0]);
-});
-
-function watched() {
-  const [clock, progress] = [manualClock(), newProgress()];
-  let endings = 0;
-  const stop = watchOver(progress, clock, () => {
-    endings += 1;
-  });
-  const look = (times: number) => {
-    for (let time = 0; time < times; time += 1) clock.move(100);
-  };
-  return { look, stop, progress, endings: () => endings, timers: clock.timers };
-}
-
 const lineExcerpt = fc
   .array(fc.constantFrom("a", "ab", "b", "🙂", "-", "--------", "汉"), { maxLength: 60 })
   .map((parts) => parts.join(""));
@@ -211,18 +178,6 @@ test("all matches of a line are shown, none of them twice, and nothing else is m
         );
       for (const [index, { start, to }] of places.entries())
         assert.ok(start >= (places[index - 1]?.to ?? 0) && to >= start);
-    }),
-  );
-});
-
-test("an excerpt without its marks is a part of the line [D3]", () => {
-  fc.assert(
-    fc.property(lineExcerpt, marks, fc.nat({ max: 12 }), (text, pattern, characters) => {
-      for (const place of placesIn(text, pattern, characters)) {
-        const shown = excerpt({ before: undefined, line: text, after: undefined }, place, characters);
-        assert.equal(shown.replaceAll("**", "").replaceAll("...", ""), text.slice(place.from, place.to));
-        assert.ok(shown.isWellFormed());
-      }
     }),
   );
 });

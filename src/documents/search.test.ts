@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { manualClock } from "../../test/world/manual-clock.ts";
 import { quietLogger, testWorkspace } from "../../test/world/workspace.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type FailureParams, failure } from "../protocol/failure.ts";
 import type { SearchQuery } from "./documents.ts";
 import { openTextSearch, type TextResult, type TextSearch } from "./search.ts";
+
 
 test("a search shows the line with its neighbours, the match marked, in the order of paths and lines [D3]", async (t) => {
   const { find } = await searchable(t, {
@@ -211,16 +211,6 @@ test("a search that nobody waits for any more is ended, also while it waits for 
   running.abort();
   assert.deepEqual({ ...(await first), filesSearched: 0 }, stopped);
   assert.equal((await third).total, 1);
-});
-
-test("an idle thread is ended after half a minute, and a new one started when it is needed [D3]", async (t) => {
-  const clock = manualClock();
-  const { find } = await searchable(t, { "outputs/a.txt": "word\n" }, clock);
-  assert.equal((await find("word")).total, 1);
-  assert.equal(clock.timers(), 1);
-  clock.move(30_000);
-  assert.equal(clock.timers(), 0);
-  assert.equal((await find("word")).total, 1);
 });
 
 test("a place outside, one that is not there and one that was never written are told apart [D3][W2][W5]", async (t) => {

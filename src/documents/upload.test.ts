@@ -13,6 +13,7 @@ import type { UploadPolicy } from "./documents.ts";
 import { attachedText, describeAttached } from "./files-in-message.ts";
 import { receiveUpload } from "./upload.ts";
 
+
 const program = Buffer.from("MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0", "latin1");
 
 test("the same name again replaces the file and says so, or stands beside it by choice [F3]", async (t) => {
@@ -45,25 +46,6 @@ test("of many uploads of one name at once each has a place of its own, where all
     assert.deepEqual(names.toSorted(), expected.toSorted());
     assert.deepEqual(await Promise.all(names.map(read)), texts);
   }
-});
-
-test("the limit of a file is refused as soon as it is passed, and nothing is left behind [F4]", async (t) => {
-  const { upload, workspace } = await uploads(t);
-  const policy = { ...defaultUploadPolicy, fileBytesMax: 10 };
-  const source = { pulled: 0 };
-  assert.deepEqual(await upload("a.txt", endless(source, "12345678"), { policy }), {
-    ...failure("too_large", {
-      ...{ path: "uploads/a.txt", sizeBytes: 16, limitBytes: 10, setting: "uploads.file_bytes_max" },
-    }),
-  });
-  assert.equal(source.pulled, 2);
-  assert.equal((await upload("a.txt", ["1234567890"], { policy })).ok, true);
-  assert.deepEqual(await upload("a.txt", ["12345678901"], { policy }), {
-    ...failure("too_large", {
-      ...{ path: "uploads/a.txt", sizeBytes: 11, limitBytes: 10, setting: "uploads.file_bytes_max" },
-    }),
-  });
-  assert.equal(await contentOf(workspace, "uploads/a.txt"), "1234567890");
 });
 
 test("the upload area takes so many files, also of many at once; replacing one of them is still possible [F4]", async (t) => {
@@ -252,15 +234,6 @@ test("small texts and images go into the message, everything else is named [F3]"
       about("scan.bmp", "image"),
     ],
   });
-});
-
-test("many small texts fill a message only so far; the others are named [F3]", async (t) => {
-  const { workspace } = await testWorkspace(t);
-  const paths = Array.from({ length: 12 }, (_, index) => `uploads/${index}.txt`);
-  for (const path of paths) await workspace.write(path, "a".repeat(10 * 1024));
-  const described = await describeAttached(workspace, paths);
-  assert.ok(described.ok);
-  assert.equal(described.value.filter(({ text }) => text !== undefined).length, 10);
 });
 
 /** The marks themselves are the engine's. */

@@ -20,8 +20,9 @@ import { loadPdfium, type Pdfium } from "./pdf/pdfium.ts";
 import { readCsv } from "./plain/csv.ts";
 import type { Reader } from "./reading.ts";
 import type { Job } from "./threads/job.ts";
-import { openPool, threadsFor } from "./threads/pool.ts";
+import { threadsFor } from "./threads/pool.ts";
 import { type Limits, startThread, threadOptions } from "./threads/thread.ts";
+
 
 const signal = new AbortController().signal;
 const bytesOf = (name: string, bytes: Uint8Array<ArrayBuffer>): DocumentSource => ({
@@ -243,22 +244,6 @@ test("a thread that takes too long, or that nobody waits for, is ended in the mi
   assert.equal(clock.timers(), 0);
 });
 
-test("a thread makes room for a new one after fifty files, or two hundred megabytes of them [D1]", async () => {
-  const busy = startThread(parts());
-  for (let files = 0; files < 50; files += 1) {
-    assert.equal(busy.isFit, true);
-    assert.equal((await busy.run(job(), limits())).kind, "read");
-  }
-  assert.equal(busy.isFit, false);
-  await busy.end();
-  const large = startThread(parts());
-  await large.run({ ...job(), sizeBytes: 200 * 1024 * 1024 - 1 }, limits());
-  assert.equal(large.isFit, true);
-  await large.run({ ...job(), sizeBytes: 1 }, limits());
-  assert.equal(large.isFit, false);
-  await large.end();
-});
-
 test("a PDF that wants more memory than there is for it is too costly, and its thread makes room [D1]", async () => {
   const thread = startThread(parts());
   const bytes = unfoldingPdf(96);
@@ -289,27 +274,4 @@ test("a server has room for the largest documents that are read at once, in the 
   ];
   for (const limit of limits) assert.ok(rest + threadsFor(limit) * document <= limit, `${limit} bytes`);
   assert.deepEqual([threadsFor(2 * gibibyte), threadsFor(4 * gibibyte)], [1, 2]);
-});
-
-test("a document that comes just before an idle thread would end is read to its end; the thread ends when none came for a while [D1]", async () => {
-  const clock = manualClock();
-  const pool = openPool({ clock, logger: quietLogger([]) }, 1);
-  const { signal } = new AbortController();
-  const read = (onProgress = () => {}) => {
-    const bytes = new Uint8Array(Buffer.from("hello"));
-    return pool.run({ name: "a.txt", sizeBytes: bytes.length, bytes }, { timeMs: 60_000, signal, onProgress });
-  };
-  assert.equal((await read()).kind, "read");
-  assert.equal(clock.timers(), 1, "the thread waits for another document");
-  clock.move(29_999);
-  const second = read();
-  // The thread has its work by now, and is given no time for it.
-  await Promise.resolve();
-  clock.move(1);
-  assert.equal((await second).kind, "read");
-  clock.move(29_999);
-  assert.equal(clock.timers(), 1, "its rest has begun anew");
-  clock.move(1);
-  assert.equal(clock.timers(), 0);
-  await pool.close();
 });

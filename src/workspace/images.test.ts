@@ -1,29 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { until } from "../../test/world/events.ts";
-import { folderWith } from "../../test/world/folder.ts";
 import { mountsBelow, withImages } from "../../test/world/images.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { quietLogger, testLimits } from "../../test/world/workspace.ts";
@@ -33,9 +14,7 @@ import { openBooks } from "./books.ts";
 import { fillImage, type ImageShape, mountImage, runProgram, sizesOf } from "./image-programs.ts";
 import { type Images, openImages } from "./images.ts";
 import { layoutOf } from "./layout.ts";
-import { openPlots } from "./plots.ts";
 
-const idleMs = 600_000;
 
 function openPlace(t: TestContext, folder = "data") {
   const base = mkdtempSync(join(tmpdir(), "images-"));
@@ -69,11 +48,6 @@ function openPlace(t: TestContext, folder = "data") {
 
 const saying = (text: string) => (folder: string) => writeFileSync(join(folder, "a"), text);
 
-async function textIn(images: Images, name: string): Promise<string | undefined> {
-  const opened = await images.open(name);
-  return opened.ok && opened.value ? readFileSync(join(opened.value.files, "a"), "utf8") : undefined;
-}
-
 test(
   "an image that cannot be made leaves nothing behind, and one that is none is told without host paths [X4][Q1][Q2]",
   withImages(async (t) => {
@@ -100,79 +74,6 @@ test(
 );
 
 test(
-  "an image is moved only where nothing is and while nobody works with it, and nobody gets at it before that is noted [W10]",
-  withImages(async (t) => {
-    const { start, path } = openPlace(t);
-    let images = start();
-    const [a, b, trash] = ["workspace/a", "workspace/b", "trash/00000001"] as const;
-    for (const name of [a, b]) assert.deepEqual(await images.make(name, saying(name)), ok(undefined));
-    assert.deepEqual(await images.move(a, b), ok(false));
-    mkdirSync(path("workspace/c"), { recursive: true });
-    assert.deepEqual(await images.move(a, "workspace/c"), ok(false), "a folder is there");
-    assert.deepEqual([await textIn(images, a), await textIn(images, b)], [a, b]);
-    const file = openSync(path("mounted", a, "files/a"), "r");
-    assert.deepEqual(await images.move(a, trash, async () => assert.fail("it stays")), ok(false));
-    closeSync(file);
-    assert.equal(await textIn(images, a), a);
-
-    await images.close();
-    images = start();
-    const told: unknown[] = [];
-    let later: Promise<unknown> = Promise.resolve();
-    const moved = async () => {
-      told.push(images.has(a), images.has(trash));
-      const made = images.make(a, () => told.push("made anew"));
-      // It is there already, which is answered as soon as anybody gets at it.
-      later = Promise.all([made, images.make(trash, () => assert.fail()).then(() => told.push("there"))]);
-      for (let turns = 0; turns < 20; turns += 1) await nextLoop();
-      told.push("noted");
-    };
-    const moving = images.move(a, trash, moved);
-    const meanwhile = images.open(a);
-    assert.deepEqual([await moving, await meanwhile], [ok(true), ok(undefined)]);
-    await later;
-    assert.deepEqual([...told.slice(0, 3), ...told.slice(3).sort()], [false, true, "noted", "made anew", "there"]);
-    assert.deepEqual([await textIn(images, trash), await textIn(images, b)], [a, b]);
-  }),
-);
-
-test(
-  "an image that nobody used for ten minutes is unmounted, not a moment before, and not one that is just used again [X4]",
-  withImages(async (t) => {
-    const { start, clock, mounted } = openPlace(t);
-    const images = start();
-    const [a, b] = ["trash/0000000a", "trash/0000000b"] as const;
-    const are = (...names: string[]) =>
-      until(`${names} alone`, () => mounted().join() === names.map((name) => `mounted/${name}`).join());
-    /** When this is answered, whatever was begun with it before is over. */
-    const settled = (name: string) => images.make(name, () => assert.fail("it is there"));
-    for (const name of [a, b]) await images.make(name, saying(name));
-    await images.open(a);
-    clock.move(1);
-    await images.open(b);
-    clock.move(idleMs - 2);
-    await Promise.all([settled(a), settled(b)]);
-    await are(a, b);
-    clock.move(1);
-    await are(b);
-    clock.move(idleMs);
-    const again = images.open(b);
-    await Promise.all([again, settled(b)]);
-    await are(b);
-    clock.move(idleMs);
-    await are();
-    assert.equal(clock.timers(), 1);
-    clock.move(idleMs);
-    assert.equal(clock.timers(), 0, "nothing is mounted that could be idle");
-    assert.equal(await textIn(images, a), a);
-    clock.move(idleMs);
-    await are();
-    await images.close();
-    assert.equal(clock.timers(), 0);
-  }),
-);
-
-test(
   "of as many as may be mounted the one goes for a new one that was used the longest ago [X4]",
   withImages(async (t) => {
     const { start, path, mounted } = openPlace(t);
@@ -192,22 +93,6 @@ test(
       mounted(),
       names.filter((name) => name !== second).map((name) => `mounted/${name}`),
     );
-  }),
-);
-
-test(
-  "what is closed mounts nothing any more, also what was just about to be [X4][P3]",
-  withImages(async (t) => {
-    const { start, path, mounted } = openPlace(t);
-    const images = start();
-    const name = "workspace/c";
-    await images.make(name, saying(""));
-    const opening = images.open(name);
-    while (!existsSync(path("mounted", name))) await nextLoop();
-    await images.close();
-    assert.deepEqual([await opening, mounted()], [failed("broken_off"), []]);
-    assert.deepEqual([await images.open(name), mounted()], [failed("broken_off"), []]);
-    assert.deepEqual([readdirSync(path("mounted/workspace")), readdirSync(path("workspace"))], [[], []]);
   }),
 );
 
@@ -301,64 +186,3 @@ test("where a program, the disk or the right to mount is missing, that is said, 
   assert.deepEqual([code, Object(params).why], ["images_unusable", "no_loop"]);
   assert.match(Object(params).said, /^mount: /);
 });
-
-const needsRoot = { skip: process.geteuid?.() === 0 ? false : "needs root to mount a small disk" };
-
-function openGround(t: TestContext, files: Record<string, string>) {
-  const base = folderWith(t, files);
-  const layout = layoutOf(base);
-  const plots = openPlots({ layout, books: openBooks(), ids: systemIds, images: undefined });
-  const path = (...names: string[]) => join(base, ...names);
-  return { plots, staging: layout.stagingFolder, path };
-}
-
-/** A folder on a disk other than this one is on. */
-function folderElsewhere(t: TestContext, folder: string): string {
-  const { dev } = statSync(folder);
-  const place = ["/dev/shm", "/var/tmp", "/tmp"].find((each) => existsSync(each) && statSync(each).dev !== dev);
-  const made = mkdtempSync(join(place ?? assert.fail("there is one disk only"), "plots-"));
-  t.after(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
-
-const plotAt = (folder: string, stagingFolder: string) => ({ folder, stagingFolder, isImage: false });
-
-test("what is to lie beside files of another disk is copied there with modes and links, and stays where it is [W10][X4]", async (t) => {
-  const files = { "workspace/c/a": "text", "workspace/c/d/b": "", "workspace/e/": "" };
-  const { plots, path, staging } = openGround(t, files);
-  symlinkSync("/nowhere", path("workspace/c/link"));
-  execFileSync("chmod", ["640", path("workspace/c/a")]);
-  const from = plotAt(path("workspace/c"), staging);
-  assert.deepEqual(await plots.beside(from, plotAt(path("workspace/e"), staging)), ok(from.folder), "it is there");
-  const other = folderElsewhere(t, path("."));
-  for (const name of ["files", "staging"]) mkdirSync(join(other, name));
-  const near = await plots.beside(from, plotAt(join(other, "files"), join(other, "staging")));
-  assert.ok(near.ok);
-  assert.match(near.value.slice(other.length), /^\/staging\/made-[0-9a-f]{24}$/);
-  assert.deepEqual(readdirSync(near.value, { recursive: true }).sort(), ["a", "d", "d/b", "link"]);
-  assert.deepEqual(
-    [lstatSync(join(near.value, "a")).mode & 0o777, readlinkSync(join(near.value, "link"))],
-    [0o640, "/nowhere"],
-  );
-  assert.equal(readFileSync(path("workspace/c/a"), "utf8"), "text");
-  const nowhere = plotAt(join(other, "files"), join(other, "staging", "none", "at-all"));
-  assert.deepEqual(await plots.beside(from, nowhere), failed("io"));
-});
-
-test(
-  "where there is no room for a copy that is said, and what was copied goes again [W10][W7]",
-  needsRoot,
-  async (t) => {
-    const { plots, path, staging } = openGround(t, { "workspace/c/a": "x", "workspace/c/b": "y".repeat(100_000) });
-    const small = mkdtempSync(join(tmpdir(), "small-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", small]);
-    t.after(() => {
-      execFileSync("umount", ["-l", small]);
-      rmSync(small, { recursive: true, force: true });
-    });
-    for (const name of ["files", "staging"]) mkdirSync(join(small, name));
-    const to = plotAt(join(small, "files"), join(small, "staging"));
-    assert.deepEqual(await plots.beside(plotAt(path("workspace/c"), staging), to), failed("full"));
-    assert.deepEqual(readdirSync(join(small, "staging")), []);
-  },
-);

@@ -12,13 +12,13 @@ import { quietLogger, testLimits, testWorkspace } from "../../test/world/workspa
 import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
-import { boundedMap } from "./bounded-map.ts";
 import { copyFiles } from "./copy.ts";
 import { Refused } from "./faults.ts";
 import { type Keeping, openKept } from "./kept.ts";
 import { openLocks } from "./locks.ts";
 import { noWorkspace } from "./none.ts";
 import { type Usage, withRoom } from "./usage.ts";
+
 
 // Ten bytes each: there is room for three.
 const [oldest, older, newer, newest, next] = ["oldest----", "older-----", "newer-----", "newest----", "next------"];
@@ -83,15 +83,6 @@ test("what was written to while it was kept, and what was spoilt since, is never
   assert.equal(await place.keep(newer), undefined);
   writeFileSync(join(place.contents, shaOf(newer)), "spoilt----");
   assert.deepEqual(await place.there(newer), [false]);
-});
-
-test("what several keep in the first moment of a process is counted together: there is never more than there is room for [W12]", async (t) => {
-  const place = openPlace(t);
-  const kept = await Promise.all([oldest, older, newer].map((text) => place.keep(text)));
-  assert.deepEqual(kept, [undefined, undefined, undefined]);
-  assert.equal(await place.keep(newest), undefined);
-  assert.equal(readdirSync(place.contents).length, 3);
-  assert.deepEqual(await place.there(newest), [true]);
 });
 
 /** Room for 30 bytes, on the real disk. */
@@ -224,21 +215,6 @@ test("who writes a file when one writer is done and the next is at it comes afte
     ...["second begins", "other begins", "other ends"],
     ...["second ends", "third begins", "third ends"],
   ]);
-});
-
-test("a memory that is full forgets what was not asked for the longest [W3]", () => {
-  const map = boundedMap<number>(100);
-  map.set("kept", 1);
-  map.set("forgotten", 2);
-  for (let index = 0; index < 1_000; index += 1) {
-    map.set(`other ${index}`, index);
-    if (index % 40 === 0) assert.equal(map.get("kept"), 1);
-  }
-  assert.equal(map.get("forgotten"), undefined);
-  const remembered = Array.from({ length: 1_000 }, (_, index) => map.get(`other ${index}`)).filter(Number.isInteger);
-  assert.ok(remembered.length <= 100 && remembered.at(-1) === 999);
-  map.set("kept", 3);
-  assert.equal(map.get("kept"), 3, "the newest value counts");
 });
 
 test("where there is no room for all drafts some stay behind; results are never left out in silence [L9][W11]", async (t) => {

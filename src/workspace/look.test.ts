@@ -1,16 +1,6 @@
 import assert from "node:assert/strict";
 import { hash as digest, hash } from "node:crypto";
-import {
-  closeSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fstatSync, linkSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { folderWith } from "../../test/world/folder.ts";
@@ -26,9 +16,9 @@ import type { Visit } from "./files.ts";
 import { type Kept, openKept } from "./kept.ts";
 import { digestOf, openStream, readRange } from "./look.ts";
 import { type LookOptions, lookAll } from "./look-all.ts";
-import { measuredBy } from "./measure.ts";
-import { forget, isSameStamp, newSeen, remember, type Seen, sawRemoval, stampOf } from "./seen.ts";
+import { isSameStamp, newSeen, type Seen, stampOf } from "./seen.ts";
 import { lookAhead } from "./watch-programs.ts";
+
 
 function openFile(t: TestContext, content: string | Uint8Array) {
   const path = join(folderWith(t, { a: content }), "a");
@@ -244,25 +234,6 @@ test("a file is taken for unchanged only where nothing that the system says of i
     assert.equal(isSameStamp(stamp, stampOf({ ...stamp, [name]: 9 })), false, name);
 });
 
-test("what we remove ourselves goes with all below it, and nothing that is only called alike; how long all paths are is known [W12]", () => {
-  const paths = ["outputs/a", "outputs/a/b", "outputs/a/b/c", "outputs/ab", "outputs/ab/c", "temp/a"];
-  const seen = newSeen();
-  const known = () => [[...seen.files.keys()], seen.characters];
-  const total = (...left: string[]) => [left, left.join("").length];
-  for (const path of [...paths, ...paths]) remember(seen, path, file);
-  assert.deepEqual(known(), total(...paths));
-  sawRemoval(seen, "outputs/a/b/c");
-  sawRemoval(seen, "outputs/a/b/nothing");
-  assert.deepEqual(known(), total(...paths.filter((path) => path !== "outputs/a/b/c")));
-  forget(seen, "outputs/a");
-  sawRemoval(seen, "outputs/a");
-  assert.deepEqual(known(), total("outputs/ab", "outputs/ab/c", "temp/a"));
-  assert.deepEqual([forget(seen, "outputs/a"), forget(seen, "temp/a")], [false, true]);
-  sawRemoval(seen, "");
-  assert.deepEqual(known(), total());
-  sawRemoval(undefined, "outputs/a");
-});
-
 async function place(...given: Parameters<typeof testWorkspace>) {
   const { workspace, folder } = await testWorkspace(...given);
   await workspace.write("outputs/old", "old");
@@ -281,16 +252,6 @@ async function place(...given: Parameters<typeof testWorkspace>) {
     },
   };
 }
-
-test("whoever has asked for changes and leaves after that takes none from others who still wait for theirs [W12]", async (t) => {
-  const { observe, program } = await place(t);
-  const [first, second] = [await observe(), await observe()];
-  assert.deepEqual(await first.told(), []);
-  first.leave();
-  program("new");
-  (await observe()).leave();
-  assert.deepEqual(await second.told(), ["outputs/new"]);
-});
 
 test("a first look that could not be taken is taken anew: what was there is not told as new [W12][Q2]", async (t) => {
   const { observe, program, workspace } = await place(t);
@@ -339,29 +300,6 @@ test("of the files of all workspaces half a million are remembered, or 64 MiB of
   assert.equal(await left([1, 1, 1], [32 * mebibyte, 32 * mebibyte]), "0,1,2");
   assert.equal(await left([1, 1, 1], [32 * mebibyte, 32 * mebibyte, 1]), "1,2");
   assert.equal(await left([400_000, 400_000, 1], [], 1), "0,1,2", "somebody waits for what is told of each");
-});
-
-test("a workspace is over at one more than it may have, and far over at twice that, 2 GiB and 100,000 files at least [X4]", () => {
-  const gibibyte = 1024 ** 3;
-  type Counted = Partial<Record<"bytes" | "files" | "folders", number>>;
-  const over = (limits: { bytesMax: number; filesMax: number }, counted: Counted) => {
-    const visit = visitOf("/nowhere/at/all", { limits: { ...testLimits, ...limits } });
-    const measured = measuredBy(visit, { bytes: 0, files: 0, folders: 0, trustedUntil: 0, ...counted });
-    return [measured.over, measured.isFarOver];
-  };
-  const small = { bytesMax: 10, filesMax: 6 };
-  assert.deepEqual(over(small, { bytes: 10, files: 6, folders: 6 }), [undefined, false]);
-  assert.deepEqual(over(small, { bytes: 11 }), ["bytes", false]);
-  for (const what of ["files", "folders"] as const) {
-    assert.deepEqual(over(small, { [what]: 7 }), ["files", false]);
-    assert.deepEqual(over(small, { [what]: 100_006 }), ["files", false]);
-    assert.deepEqual(over(small, { [what]: 100_007 }), ["files", true]);
-  }
-  const large = { bytesMax: 3 * gibibyte, filesMax: 200_000 };
-  assert.deepEqual(over(large, { bytes: 6 * gibibyte }), ["bytes", false]);
-  assert.deepEqual(over(large, { bytes: 6 * gibibyte + 1 }), ["bytes", true]);
-  assert.deepEqual(over(large, { files: 400_000 }), ["files", false]);
-  assert.deepEqual(over(large, { files: 400_001 }), ["files", true]);
 });
 
 /** Somebody looks at the whole of a workspace, whose folder is `w` below `base`; `root`: open, where it is there. */

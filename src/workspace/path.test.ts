@@ -1,25 +1,20 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
-import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
-import { openFiles } from "../../test/world/open-files.ts";
-import { quietLogger, testWorkspace } from "../../test/world/workspace.ts";
-import { systemClock } from "../base/clock.ts";
-import { systemIds } from "../base/ids.ts";
+import { testWorkspace } from "../../test/world/workspace.ts";
 import { ok } from "../base/result.ts";
 import { failure, makeFailure } from "../protocol/failure.ts";
-import { ConversationId, OwnerId } from "../protocol/ids.ts";
+import { OwnerId } from "../protocol/ids.ts";
 import type { WorkspaceRow } from "../storage/storage.ts";
-import { openBooks } from "./books.ts";
 import { failureOf, type Operation } from "./faults.ts";
-import { asFileFailure, openPlaces } from "./folders.ts";
+import { asFileFailure } from "./folders.ts";
 import { conversationFolder, keptFolder, layoutOf, taskFolder, trashFolder } from "./layout.ts";
-import { isLaidOutFor, layOut, removeLaidOut } from "./metadata.ts";
+import { layOut, removeLaidOut } from "./metadata.ts";
 import { isTooDeep, parsePath, parseWritable, shownPath } from "./path.ts";
+
 
 test("a path is taken up to 64 names, 255 bytes a name and 4096 bytes in all, and refused with the reason beyond [W5]", () => {
   const long = "ü".repeat(127);
@@ -214,48 +209,6 @@ function laidOut(t: TestContext): string {
   return folder;
 }
 
-test("a folder is ours only by a small plain file that says so; whatever else stands in its place holds nobody up [W10][Q1]", (t) => {
-  const folder = laidOut(t);
-  const place = join(folder, ".metadata.json");
-  const open = openFiles();
-  const filled = (bytes: number) => JSON.stringify({ session_id: "c" }).padEnd(bytes, " ");
-  const stands = (put: () => void) => {
-    rmSync(place, { recursive: true, force: true });
-    put();
-    return isLaidOutFor(folder, row);
-  };
-  assert.equal(
-    stands(() => writeFileSync(place, filled(64 * 1024))),
-    true,
-  );
-  assert.equal(
-    stands(() => writeFileSync(place, filled(64 * 1024 + 1))),
-    false,
-  );
-  assert.equal(
-    stands(() => writeFileSync(place, "no json")),
-    false,
-  );
-  assert.equal(
-    stands(() => mkdirSync(place)),
-    false,
-  );
-  assert.equal(
-    stands(() => execFileSync("mkfifo", [place])),
-    false,
-  );
-  writeFileSync(join(folder, "uploads", "mine"), filled(64));
-  assert.equal(
-    stands(() => symlinkSync(join(folder, "uploads", "mine"), place)),
-    false,
-  );
-  assert.equal(
-    stands(() => {}),
-    false,
-  );
-  assert.deepEqual(openFiles(), open);
-});
-
 test("a folder goes only where nobody put anything into it: links to skills are ours, files and folders of others are not [W10][K1]", (t) => {
   for (const [name, put] of Object.entries({
     "a file": (folder: string) => writeFileSync(join(folder, "outputs", "a"), ""),
@@ -297,38 +250,4 @@ test("what the database could not do is told of files by its cause: full, read-o
     [makeFailure("conflict", { path: "a" }), makeFailure("conflict", { path: "a" })],
   ] as const;
   for (const [reason, told] of cases) assert.deepEqual(asFileFailure(reason, "root"), told, reason.code);
-});
-
-/** The place of a conversation in which nothing was written so far. */
-async function openPlace(t: TestContext) {
-  const base = folderWith(t, {});
-  const storage = openDatabase(t);
-  const options = { storage, clock: systemClock, ids: systemIds, logger: quietLogger([]), books: openBooks() };
-  const layout = layoutOf(base);
-  const places = openPlaces({ ...options, layout, images: undefined, disk: undefined });
-  const wanted = { owner: OwnerId.parse("alice"), id: ConversationId.parse("c"), at: 1, events: [] };
-  const conversation = await storage.createConversation(wanted);
-  assert.ok(conversation.ok);
-  const place = await places.ofConversation(conversation.value);
-  assert.ok(place.ok);
-  return { base, place: place.value };
-}
-
-test("folders that are made by two at once are made once: what is in them stays, and no draft is left [W1][W11]", async (t) => {
-  const { base, place } = await openPlace(t);
-  assert.deepEqual(await Promise.all([place.make(), place.make()]), [ok(undefined), ok(undefined)]);
-  writeFileSync(join(place.folder, "uploads", "a"), "mine");
-  assert.deepEqual(await place.make(), ok(undefined));
-  assert.equal(readFileSync(join(place.folder, "uploads", "a"), "utf8"), "mine");
-  assert.deepEqual(readdirSync(join(base, "staging")), []);
-});
-
-test("where something else lies in its place a conversation gets no folders, is told so, and no draft is left [W1][W7]", async (t) => {
-  const { base, place } = await openPlace(t);
-  await place.make();
-  rmSync(place.folder, { recursive: true });
-  writeFileSync(place.folder, "somebody's file");
-  assert.deepEqual(await place.make(), failure("not_a_folder", { path: "." }));
-  assert.deepEqual(readdirSync(join(base, "staging")), []);
-  assert.equal(readFileSync(place.folder, "utf8"), "somebody's file");
 });

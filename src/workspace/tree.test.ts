@@ -1,22 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fstatSync, linkSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
@@ -33,9 +17,9 @@ import { openFiles as openFilesFiles } from "./files.ts";
 import { filesBelow } from "./files-below.ts";
 import type { FileFailure, Workspace } from "./one-workspace.ts";
 import { removeTree } from "./remove-tree.ts";
-import { inSlices, sliced } from "./slices.ts";
 import { sortedByName } from "./sort.ts";
 import { type DeepEntry, type DeepOptions, entriesBelow, type Passing } from "./tree.ts";
+
 
 const plain: DeepOptions = { isHiddenShown: false, isSorted: true };
 
@@ -73,23 +57,6 @@ test("folders come before what is in them, by name, and nothing hidden unless it
   ]);
   assert.deepEqual([...walk({ isSorted: false })].flatMap(pathOf).sort(), shown.toSorted());
   assert.equal(open(), 0);
-});
-
-test("names that are no text are shown with a mark, or where each must have a path of its own, byte by byte [W8][W12]", (t) => {
-  const { walk, base } = openTree(t, { "w/a": "" });
-  const odd = (name: string) => Buffer.from(join(base, "w", name), "latin1");
-  mkdirSync(odd("f\xff"));
-  for (const name of ["x\xe9", "x\xe8", "\xff", "tab\t\xff", "f\xff/in"]) writeFileSync(odd(name), "");
-  writeFileSync(join(base, "w", "\uFFFD"), "a name that is text");
-  const mark = "\uFFFD";
-  assert.deepEqual(
-    [...walk()].flatMap(pathOf).sort(),
-    ["a", `f${mark}`, `f${mark}/in`, `tab\t${mark}`, `x${mark}`, `x${mark}`, mark, mark].sort(),
-  );
-  assert.deepEqual(
-    [...walk({ isExact: true })].flatMap(pathOf).sort(),
-    ["a", "f\\xff", "f\\xff/in", "tab\\x09\\xff", "x\\xe8", "x\\xe9", "\\xff", mark].sort(),
-  );
 });
 
 test("however deep a walk goes it has few folders open, finds its way back to those it closed, and leaves none open [W8][Q1]", (t) => {
@@ -255,37 +222,6 @@ test("a list of any length is sorted by name and loses nothing [F2]", async () =
   );
   const many = Array.from({ length: 9_001 }, (_, index) => `${(index * 7_919) % 9_001}`);
   assert.deepEqual(await sorted(many), [...many].sort());
-});
-
-/** Steps and the turns of others, as they come. */
-function watch() {
-  const told: (number | "others")[] = [];
-  let isOver = false;
-  const others = () => {
-    if (isOver) return;
-    told.push("others");
-    setImmediate(others);
-  };
-  setImmediate(others);
-  return {
-    step: (number: number) => void told.push(number),
-    end() {
-      isOver = true;
-      return told;
-    },
-  };
-}
-
-const numbers = Array.from({ length: 40 }, (_, index) => index);
-const inTurns = [...numbers.slice(0, 16), "others", ...numbers.slice(16, 32), "others", ...numbers.slice(32)];
-
-test("after every sixteen steps of a long walk others have their turn, also where somebody takes them one by one [Q1]", async () => {
-  const walk = watch();
-  await inSlices(numbers, walk.step);
-  assert.deepEqual(walk.end(), inTurns);
-  const taken = watch();
-  for await (const number of sliced(numbers)) taken.step(number);
-  assert.deepEqual(taken.end(), inTurns);
 });
 
 test("a thread finds files by folder and name, and reads of each as many bytes as it asks for [F2][D2]", (t) => {

@@ -7,6 +7,7 @@ import { manualClock } from "../world/manual-clock.ts";
 import { file, found, putText, searchPlace } from "../world/search.ts";
 import { quietLogger } from "../world/workspace.ts";
 
+
 type MeaningTrouble = NonNullable<MeaningState["trouble"]>;
 
 const ann = { owner: "ann" };
@@ -94,25 +95,6 @@ test("vectors are made once for each content, go with it, and only what is new i
   assert.deepEqual(await stateOf(again), { passages: 3, embedded: 3 });
   assert.deepEqual(await stateOf(again, "bob"), { passages: 1, embedded: 1 });
   assert.deepEqual(await stateOf(again, "eve"), { passages: 0, embedded: 0 });
-});
-
-test("vectors of another model are made anew, and those of one that changed under its name as well [D2]", async () => {
-  await using server = await embeddingServer();
-  const { place, meaningBy } = open(server);
-  await using _ = place;
-  await putDogs(place.search);
-  await until(place.search, isDone);
-  const other = await place.again({ meaning: meaningBy("large") });
-  await found(other, "rain", ann);
-  await until(other, isDone);
-  const large = server.asked.filter(({ body }) => body.model === "large").flatMap(({ body }) => body.input);
-  assert.deepEqual(large.filter((text) => text !== "rain").toSorted(), server.texts().slice(0, 3).toSorted());
-  // The same name, and twice as many numbers.
-  server.answerWith((request) => ({ body: answerTo(request, 16) }));
-  const changed = await place.again({ meaning: meaningBy("large") });
-  await putText(changed, file("ann", "more.txt"), "A vehicle.");
-  await until(changed, isDone);
-  assert.equal((await found(changed, "automobile that one can acquire", ann))[0], "trade.txt");
 });
 
 test("a server that fails costs the second ranking and nothing else, is told of once, and is tried again later [D3]", async () => {

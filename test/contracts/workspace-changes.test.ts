@@ -1,19 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  chmodSync,
-  closeSync,
-  ftruncateSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, closeSync, ftruncateSync, linkSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
@@ -23,6 +9,7 @@ import { openFiles } from "../world/open-files.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { codeOf, unwrap } from "./storage-place.ts";
 import { openGround } from "./workspaces-place.ts";
+
 
 test("what a file was when an earlier state took its place can itself be given back, also where there was no file before [W12]", async (t) => {
   const { workspace } = await testWorkspace(t);
@@ -104,18 +91,6 @@ test("a folder that is emptied stays as open to programs as it was [W10][X1]", a
   writeFileSync(join(folder, "temp", "below", "a"), "");
   unwrap(await workspace.empty("temp"));
   assert.deepEqual([readdirSync(join(folder, "temp")), statSync(join(folder, "temp")).mode & 0o777], [[], 0o775]);
-});
-
-test("our own note at the top of a conversation is no file of the user; under any other path it is [W8]", async (t) => {
-  const countOf = async (kind: Workspace["kind"], paths: readonly string[]) => {
-    const { workspace, folder } = await testWorkspace(t, { kind });
-    mkdirSync(join(folder, "outputs"), { recursive: true });
-    for (const path of paths) writeFileSync(join(folder, path), "12345");
-    const { fileCount, totalSize } = unwrap(await workspace.info());
-    return [fileCount, totalSize];
-  };
-  assert.deepEqual(await countOf("conversation", [".metadata.json", "outputs/.metadata.json"]), [1, 5]);
-  assert.deepEqual(await countOf("task", [".metadata.json", "outputs/.metadata.json"]), [2, 10]);
 });
 
 test("nothing that is done with files leaves one open, whether it succeeds, is refused or is left [W11][Q2]", async (t) => {

@@ -1,19 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  chownSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -28,6 +15,7 @@ import { skillText } from "../world/skill-folder.ts";
 import { quietLogger, testLimits } from "../world/workspace.ts";
 import { alice, unwrap } from "./storage-place.ts";
 import { dayMs, type Ground, openGround } from "./workspaces-place.ts";
+
 
 const isRoot = process.getuid?.() === 0;
 const needsRoot = { skip: isRoot ? false : "needs root to give files to somebody" };
@@ -363,21 +351,4 @@ test("a skill that is gone is not found by its link, one that never was gets non
     openNow().filter((path) => path.startsWith(base)),
     [],
   );
-});
-
-test("only looks below skills/ of a conversation ask for skills: not a task's own folder, nor what is written, nor elsewhere [W9][W2]", async (t) => {
-  const task = await openPlace(t, "task");
-  assert.equal(await textOf(task.workspace, "skills/pdf/SKILL.md"), "file_not_found");
-  assert.equal((await task.workspace.write("skills/pdf/SKILL.md", "of the task")).ok, true);
-  assert.equal(await textOf(task.workspace, "skills/pdf/SKILL.md"), "of the task");
-  const { workspace, folder, asked } = await openPlace(t);
-  for (const path of ["outputs/pdf/SKILL.md", "outputs/skills/pdf"])
-    assert.equal(await textOf(workspace, path), "file_not_found");
-  const refused = await workspace.write("skills/pdf/SKILL.md", "mine");
-  assert.equal(refused.ok || refused.failure.code, "permission_denied");
-  assert.equal((await workspace.list("skills")).ok, true);
-  assert.deepEqual([asked, task.asked, readdirSync(join(folder, "skills"))], [[], [], []]);
-  rmSync(folder, { recursive: true });
-  assert.equal(await textOf(workspace, "skills/pdf/SKILL.md"), "file_not_found");
-  assert.equal(lstatSync(folder, { throwIfNoEntry: false }), undefined, "a look makes no folder");
 });

@@ -2,19 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +13,7 @@ import { until } from "../world/events.ts";
 import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
+
 
 const isRoot = process.getuid?.() === 0;
 
@@ -258,37 +247,6 @@ function putterIn(folder: string) {
 
 const never = new AbortController().signal;
 
-test("who looks for changes knows what the files take up, before and after, as a count of its own says it [W12][X4]", async (t) => {
-  const { workspace, again, folder } = await testWorkspace(t);
-  writeFileSync(join(folder, ".metadata.json"), "{}");
-  symlinkSync("/nowhere", join(folder, "skills", "placed-by-us"));
-  writeFileSync(join(folder, "outputs", "a"), Buffer.alloc(50_000, 1));
-  const counted = async () => withoutFree(unwrap(await again().measure()));
-  const observation = unwrap(await workspace.observe());
-  assert.deepEqual(withoutFree(observation.measured()), await counted());
-  linkSync(join(folder, "outputs", "a"), join(folder, "outputs", "same"));
-  mkdirSync(join(folder, "temp", "deep", "er"), { recursive: true });
-  writeFileSync(join(folder, "temp", "deep", "er", "b"), Buffer.alloc(9_000, 1));
-  unwrap(await observation.changes());
-  assert.deepEqual(withoutFree(observation.measured()), await counted());
-  assert.deepEqual([observation.measured()?.files, observation.measured()?.folders], [5, 6]);
-});
-
-test("an old count will do for whoever says so, until it is over a limit; what is free on the disk is asked anew [X4]", async (t) => {
-  const { workspace, folder } = await testWorkspace(t, { limits: { filesMax: 4 } });
-  const files = async (mayBeOld: boolean) => {
-    const { files: found, over } = unwrap(await workspace.measure({ mayBeOld }));
-    return [found, over];
-  };
-  const put = (name: string) => writeFileSync(join(folder, "temp", name), "");
-  assert.deepEqual(await files(true), [0, undefined], "without one there is a new one");
-  for (const name of ["a", "b", "c", "d", "e"]) put(name);
-  assert.deepEqual(await files(true), [0, undefined]);
-  assert.deepEqual(await files(false), [5, "files"]);
-  put("f");
-  assert.deepEqual(await files(true), [6, "files"], "who is refused must know that it still is so");
-});
-
 test("what goes on after an answer is told to who continues, once, and to nobody else [W12]", async (t) => {
   const { workspace, again, folder } = await testWorkspace(t);
   const put = (name: string, content: string) => writeFileSync(join(folder, "outputs", name), content);
@@ -384,12 +342,6 @@ test("of many files with very long paths so many are watched as there is memory 
 function inDeep(folder: string, { depth, does, ends = "" }: { depth: number; does: string; ends?: string }): void {
   const script = `const name = "d".repeat(255); for (let i = 0; i < ${depth}; i += 1) { ${does} } ${ends}`;
   execFileSync(process.execPath, ["-e", script], { cwd: folder });
-}
-
-function withoutFree(measured: ReturnType<Observation["measured"]>) {
-  assert.ok(measured);
-  const { freeBytes: _, ...rest } = measured;
-  return rest;
 }
 
 async function told(observation: Observation) {

@@ -1,111 +1,16 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
-import type { ConversationRow } from "../../src/storage/storage.ts";
-import type { FileChange, Observation, Workspace } from "../../src/workspace/workspace.ts";
+import type { FileChange, Observation } from "../../src/workspace/workspace.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
-import { type Ground, openGround } from "./workspaces-place.ts";
+
 
 /** 100 in `npm run torture`. */
 const numRuns = Number(process.env.AGENTYARD_PROPERTY_RUNS ?? 20);
-const runs = { numRuns };
-
-test("round trip: what was written is what is read, byte by byte [W11][F1][F2]", async (t) => {
-  const { task } = await openTasks(t);
-  await fc.assert(
-    fc.asyncProperty(path(), fc.oneof(fc.uint8Array({ maxLength: 5_000 }), text()), async (place, content) => {
-      const { workspace } = await task();
-      unwrap(await workspace.write(place, content));
-      assert.deepEqual(unwrap(await workspace.read(place)).bytes, Buffer.from(content));
-    }),
-    runs,
-  );
-});
-
-test("inheritance: every agent works in the workspace of its first ancestor that has one [W3][W4]", async (t) => {
-  const { ground, row } = await openTasks(t);
-  let count = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.nat(), { minLength: 1, maxLength: 12 }), async (choices) => {
-      count += 1;
-      const agents = [{ id: "root", task: undefined as string | undefined }];
-      for (const [index, choice] of choices.entries()) {
-        const parent = agents[choice % agents.length];
-        const id = `p6-${count}-${index}`;
-        unwrap(await ground.workspaces.assignTask(row, { agent: id, parent: parent?.id ?? "root" }));
-        agents.push({ id, task: parent?.task ?? id });
-      }
-      for (const { id, task } of agents) {
-        const found = await ground.workspaces.taskOf(row, id);
-        assert.equal(found.ok ? found.value.id : found.failure.code, task ?? "workspace_not_assigned");
-        if (task === undefined) continue;
-        unwrap(await unwrap(await ground.workspaces.ofAgent(row, id)).write(`by-${id}.txt`, id));
-        assert.equal(existsSync(ground.path("workspaces", task, `by-${id}.txt`)), true);
-      }
-    }),
-    runs,
-  );
-  const again = await ground.restart();
-  assert.equal(unwrap(await again.workspaces.taskOf(row, `p6-1-0`)).id, "p6-1-0");
-});
-
-test("information is exact: counts and sizes are those on the disk, also after changes from outside [W8]", async (t) => {
-  const { task } = await openTasks(t);
-  const files = fc.uniqueArray(fc.tuple(name(), name(), text()), {
-    maxLength: 8,
-    selector: ([folder, file]) => `${folder}/${file}`,
-  });
-  await fc.assert(
-    fc.asyncProperty(files, files, async (written, foreign) => {
-      const { folder, workspace } = await task();
-      assert.deepEqual(unwrap(await workspace.info()), { fileCount: 0, dirCount: 0, totalSize: 0, lastModified: null });
-      for (const [inside, file, content] of written) unwrap(await workspace.write(`${inside}/d/${file}`, content));
-      for (const [inside, file, content] of foreign) {
-        mkdirSync(dirname(join(folder, inside, "d", file)), { recursive: true });
-        writeFileSync(join(folder, inside, "d", file), content);
-      }
-      const all = new Map([...written, ...foreign].map(([inside, file, content]) => [`${inside}/${file}`, content]));
-      const { fileCount, dirCount, totalSize } = unwrap(await workspace.info());
-      const tops = new Set([...written, ...foreign].map(([inside]) => inside));
-      const bytes = [...all.values()].reduce((sum, content) => sum + Buffer.byteLength(content), 0);
-      assert.deepEqual([fileCount, dirCount, totalSize], [all.size, 2 * tops.size, bytes]);
-    }),
-    runs,
-  );
-});
-
-type Task = { readonly id: string; readonly workspace: Workspace; readonly folder: string };
-
-/** A conversation, and as many tasks of it as are asked for. */
-async function openTasks(t: TestContext): Promise<{ ground: Ground; row: ConversationRow; task(): Promise<Task> }> {
-  const ground = await openGround(t);
-  const row = await ground.start("conversation");
-  let count = 0;
-  const task = async () => {
-    count += 1;
-    const id = `agent-${String(count).padStart(4, "0")}`;
-    unwrap(await ground.workspaces.assignTask(row, { agent: id, parent: "root" }));
-    return { id, workspace: unwrap(await ground.workspaces.taskOf(row, id)), folder: ground.path("workspaces", id) };
-  };
-  return { ground, row, task };
-}
 
 function name(): fc.Arbitrary<string> {
   return fc.oneof(
@@ -127,10 +32,6 @@ function name(): fc.Arbitrary<string> {
 
 function path(): fc.Arbitrary<string> {
   return fc.array(name(), { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
-}
-
-function text(): fc.Arbitrary<string> {
-  return fc.string({ unit: "grapheme", maxLength: 2_000 });
 }
 
 const isRoot = process.getuid?.() === 0;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
@@ -9,6 +9,7 @@ import type { ConversationRow } from "../../src/storage/storage.ts";
 import { readArchive } from "../../src/workspace/workspace.ts";
 import { alice, codeOf, idOf, unwrap } from "./storage-place.ts";
 import { dayMs, filesOf, type Ground, openGround, write } from "./workspaces-place.ts";
+
 
 // Tidying up beside others: other servers, programs that still run, other conversations, a backup that is just made.
 
@@ -86,21 +87,6 @@ test("what programs of a task wrote on another server is put in its place by tha
   isHere = true;
   await other.sweep();
   assert.deepEqual([filesOf(path("staging")), filesOf(path("workspaces"))], [{}, { "agent-1/a": "of a program" }]);
-});
-
-test("what a removal left is taken away at once by one server, and by one of several when nobody can be at it any more [S6][Q3]", async (t) => {
-  for (const isShared of [false, true]) {
-    const { workspaces, clock, path } = await openGround(t, { isShared });
-    mkdirSync(path("staging"));
-    writeFileSync(path("staging/gone-0123.1"), "of a removal");
-    await workspaces.sweep();
-    clock.move(600_000 - 1);
-    await workspaces.sweep();
-    assert.equal(readdirSync(path("staging")).length, isShared ? 1 : 0);
-    clock.move(1);
-    await workspaces.sweep();
-    assert.deepEqual(readdirSync(path("staging")), []);
-  }
 });
 
 test("programs of a conversation have ended before its files are counted and moved: the last they wrote comes along [W10][X1]", async (t) => {

@@ -6,16 +6,8 @@ import { failure } from "../../src/protocol/failure.ts";
 import type { ConversationRow, Storage, TrashRow } from "../../src/storage/storage.ts";
 import { readArchive, type Workspace } from "../../src/workspace/workspace.ts";
 import { alice, bob, codeOf, unwrap } from "./storage-place.ts";
-import {
-  assertNoHostPath,
-  dayMs,
-  filesOf,
-  type Ground,
-  openGround,
-  textOf,
-  treeOf,
-  write,
-} from "./workspaces-place.ts";
+import { assertNoHostPath, dayMs, filesOf, type Ground, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
+
 
 const week = { unusedMs: 7 * dayMs };
 
@@ -308,30 +300,6 @@ test("an id that is unknown, not clear or another's is not found, and nothing is
   assert.equal(codeOf(await workspaces.restore(alice, id)), "ok", "a whole id is clear");
 });
 
-test("what was written since stays as it is: an empty folder is filled, in others the old files lie beside [W10]", async (t) => {
-  const ground = await openGround(t);
-  const { workspaces, path } = ground;
-  const conversation = await ground.start("c");
-  const { id } = await moveToTrash(ground, conversation, {
-    "uploads/data.csv": "old",
-    "outputs/report.md": "old",
-    "outputs/.hidden": "old",
-  });
-  await write(workspaces.ofConversation(conversation), "outputs/report.md", "new");
-  const given = unwrap(await workspaces.restore(alice, id));
-  assert.deepEqual(given, { conversation: "c", files: 3, beside: [`outputs/restored-${id}`] });
-  assert.deepEqual(filesOf(path("workspace/c")), {
-    "uploads/data.csv": "old",
-    "outputs/report.md": "new",
-    [`outputs/restored-${id}/report.md`]: "old",
-    [`outputs/restored-${id}/.hidden`]: "old",
-  });
-  assert.deepEqual(
-    [await workspaces.trash(alice), readdirSync(path("trash")), readdirSync(path("staging"))],
-    [[], [], []],
-  );
-});
-
 test("files of a task that came to lie in the way, and links that lead elsewhere, are neither lost nor followed [W10][W5]", async (t) => {
   const ground = await openGround(t);
   const { workspaces, clock, path } = ground;
@@ -440,17 +408,6 @@ test("after thirty days the trash is gone, and so are the earlier contents that 
   );
   assert.deepEqual(readdirSync(path("staging")), []);
   assert.equal(typeof (await workspaces.cleanedAt(conversation)), "number", "it still says when its files went");
-});
-
-test("earlier contents go with the last of several that lay in the trash, also when all of them go at once [W10]", async (t) => {
-  const ground = await openGround(t);
-  const { workspaces, clock, path } = ground;
-  const conversation = await ground.start("c");
-  for (const text of ["one", "two"]) await moveToTrash(ground, conversation, { "outputs/a": text });
-  mkdirSync(path("kept/workspace/c/contents"), { recursive: true });
-  clock.move(30 * dayMs + 1);
-  await workspaces.sweep();
-  assert.deepEqual([readdirSync(path("trash")), readdirSync(path("kept/workspace"))], [[], []]);
 });
 
 test("a deleted conversation's folders are removed with its tasks, its trash and its earlier contents [S6][W10]", async (t) => {

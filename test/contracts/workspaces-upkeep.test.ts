@@ -1,14 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -22,14 +13,8 @@ import { until } from "../world/events.ts";
 import { endlessClock, manualClock } from "../world/manual-clock.ts";
 import { quietLogger, testLimits } from "../world/workspace.ts";
 import { alice, bob, idOf, morning, unwrap } from "./storage-place.ts";
-import {
-  dayMs as dayMsWorkspacesSwept,
-  filesOf,
-  type Ground,
-  openGround as openGroundWorkspacesSwept,
-  textOf,
-  write,
-} from "./workspaces-place.ts";
+import { dayMs as dayMsWorkspacesSwept, type Ground, openGround as openGroundWorkspacesSwept, write } from "./workspaces-place.ts";
+
 
 // When folders are tidied, on real ones with a clock of ours. What cleaning and sweeping do: workspaces-clean and workspaces-assigned.
 
@@ -56,28 +41,6 @@ test("unused files are cleaned up every hour and at exit, left-overs at the star
   assert.deepEqual([ground.folders(), clock.timers()], [["new"], 1], "no hour is over");
   await upkeep.close();
   assert.deepEqual([ground.folders(), ground.trash(), ground.tidied(), clock.timers()], [[], 2, 2, 0]);
-});
-
-test("with 0 days nothing is ever cleaned up by itself [W10]", async (t) => {
-  const { upkeep, clock, ...ground } = await openGround(t, { days: 0 });
-  await ground.made("old");
-  upkeep.start();
-  clock.move(400 * dayMs);
-  await until("the hour is tidied", () => ground.tidied() === 1);
-  await upkeep.close();
-  assert.deepEqual([ground.folders(), ground.trash()], [["old"], 0]);
-});
-
-test("whoever only looks cleans nothing up, but what they delete is removed [W10]", async (t) => {
-  const { upkeep, clock, ...ground } = await openGround(t, { days: 7 });
-  await ground.made("old");
-  clock.move(8 * dayMs);
-  await ground.deleted("deleted");
-  upkeep.sweep();
-  upkeep.sweep();
-  await until("what was deleted is gone", () => ground.folders().length === 1);
-  await upkeep.close();
-  assert.deepEqual([ground.folders(), ground.trash(), ground.tidied()], [["old"], 0, 0]);
 });
 
 test("a clean-up that fails stands in the log and does not stop the next one [W10]", async (t) => {
@@ -370,33 +333,6 @@ test("a crash after folders without a file were moved away: nobody is told that 
   );
 });
 
-test("when the earlier contents of files are gone for good, those of later files are kept as before [W10][W12]", async (t) => {
-  const ground = await openGroundWorkspacesSwept(t);
-  const [row = assert.fail()] = await inTrash(ground, "c");
-  const files = ground.workspaces.ofConversation(row);
-  /** A program changes a file; says what is told of it. */
-  const changed = async (before: string, after: string) => {
-    await write(files, "outputs/a", before);
-    const observation = unwrap(await files.observe());
-    writeFileSync(ground.path("workspace/c/outputs/a"), after);
-    const [change, ...others] = unwrap(await observation.changes());
-    assert.deepEqual(others, []);
-    return change;
-  };
-  assert.equal((await changed("1", "2"))?.lost, undefined);
-  ground.clock.move(8 * dayMsWorkspacesSwept);
-  await ground.workspaces.clean(week);
-  ground.clock.move(31 * dayMsWorkspacesSwept);
-  assert.deepEqual(
-    [await ground.workspaces.sweep(), existsSync(ground.path("kept/workspace/c"))],
-    [{ left: 0 }, false],
-  );
-  const later = await changed("3", "4");
-  assert.equal(later?.lost, undefined);
-  unwrap(await files.restore("outputs/a", later?.before));
-  assert.equal(await textOf(files, "outputs/a"), "3");
-});
-
 test("whoever gets the folder of a deleted conversation hears nothing of what was in it [S6][S7][W12]", async (t) => {
   const ground = await openGroundWorkspacesSwept(t);
   const hers = await ground.start("c");
@@ -411,21 +347,6 @@ test("whoever gets the folder of a deleted conversation hears nothing of what wa
   assert.equal(unwrap(await his.measure({ mayBeOld: true })).files, held + 1);
   const observation = unwrap(await his.observe({ isContinued: true }));
   assert.deepEqual([observation.hasEarlier, unwrap(await observation.changes())], [false, []]);
-});
-
-test("a folder in which programs of a task wait to write stays for as long as they do [W2][X1]", async (t) => {
-  const ground = await openGroundWorkspacesSwept(t);
-  const row = await ground.start("c");
-  unwrap(await ground.workspaces.assignTask(row, { agent: "agent-1", parent: "root" }));
-  const { folder, release } = unwrap(await unwrap(await ground.workspaces.taskOf(row, "agent-1")).guestFolder());
-  for (let days = 0; days < 2; days += 1) {
-    await ground.workspaces.sweep();
-    ground.clock.move(dayMsWorkspacesSwept);
-  }
-  await ground.workspaces.sweep();
-  writeFileSync(join(folder, "a"), "of a program");
-  assert.deepEqual(filesOf(ground.path("staging")), { "wait-agent-1/a": "of a program" });
-  release();
 });
 
 test("a workspace in which there are only links to skills is tidied away as one without files [W10][K1]", async (t) => {

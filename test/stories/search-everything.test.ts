@@ -19,6 +19,7 @@ import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/mo
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
+
 const manual = pdf([
   {
     content: printed([
@@ -361,17 +362,4 @@ test("the user's other conversations are searched, the newest first, and nobody 
   );
   assert.ok(places.every((place) => place > 0) && (places[0] ?? 0) < (places[1] ?? 0), plain);
   assert.doesNotMatch(withoutMarks(await findSearchHistory(yard, "walrus")), /of mine/);
-});
-
-test("where nothing is found the words that were tried are told [Z3][R1]", async () => {
-  await using model = await modelServer(seeker);
-  await using yard = await startYard({ model });
-  // The question itself stands in the log: it is asked in other words than it looks for.
-  model.answerWith([calls(["search_history", { query: 'quokka "two words"', max_results: 50 }]), says("no")]);
-  const { events } = await yard.ask("hello");
-  assert.equal(
-    all(events, "call.finished")[0]?.text,
-    'Nothing was said with "quokka" and "two words", in 1 conversation. Call search_history again with fewer or other words.',
-  );
-  assert.equal(all(events, "call.finished")[0]?.untrusted, undefined);
 });

@@ -13,20 +13,9 @@ import type { ConversationRow } from "../../src/storage/storage.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import {
-  drops,
-  edits,
-  filesOf,
-  newConversation,
-  noted,
-  place,
-  puts,
-  rewindsMeet,
-  roughTools,
-  undo,
-  writes,
-} from "../world/undo.ts";
+import { drops, edits, filesOf, newConversation, noted, place, puts, rewindsMeet, roughTools, undo, writes } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
+
 
 test("an undo that was interrupted between the files and the log is simply done again [W12][L2]", async (t) => {
   const data = dataDirectory(t);
@@ -198,24 +187,6 @@ test("going back to a place gives back the files as they were there, over all tu
   );
 });
 
-test("one can go back again from where one went back to, or undo the turn before [L9][W12]", async () => {
-  await using model = await modelServer(
-    ["one", "two", "three"].flatMap((content) => [calls(puts("outputs/a.txt", content)), says(content)]),
-  );
-  await using yard = await startYard({ model, tools: roughTools });
-  const { conversation: id } = await yard.ask("first");
-  await yard.ask("second", { conversation: id });
-  await yard.ask("third", { conversation: id });
-  const [first, second] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
-  const seen = [];
-  for (const point of [second, first]) {
-    await must(yard.client.call("restoreCheckpoint", { params: { id, checkpoint: point?.checkpoint ?? 0 } }));
-    seen.push(filesOf(yard, id));
-  }
-  await undo(yard, id);
-  assert.deepEqual([...seen, filesOf(yard, id)], [{ "a.txt": "644 two" }, { "a.txt": "644 one" }, {}]);
-});
-
 test("a message that comes in while one goes back is answered from there [L9][L7]", async () => {
   await using model = await modelServer([
     says("1"),
@@ -314,23 +285,6 @@ test("a change that was under way when the user stopped is waited for and record
   assert.deepEqual((await undo(yard, id)).restored, [{ path: "outputs/a.txt", now: "as_before" }]);
 });
 
-test("what a tool had written before it took too long is in the ledger and can be undone [W12]", async () => {
-  let timeIsUp = () => {};
-  const clock: Clock = {
-    ...systemClock,
-    after(ms, action) {
-      if (ms !== timeoutMs) return systemClock.after(ms, action);
-      timeIsUp = action;
-      return () => {};
-    },
-  };
-  const tool = deafAfter(async (context) => {
-    await writeOne(context);
-    timeIsUp();
-  });
-  await undoesOne({ ...tool, timeoutMs }, "tool_timeout", clock);
-});
-
 test("what a tool had written before it broke down is in the ledger and can be undone [W12]", async () => {
   const tool = deafAfter(async (context) => {
     await writeOne(context);
@@ -365,8 +319,6 @@ test("a tool that forgets to tell what it changed is found out [W12]", async () 
 });
 
 const { stopGraceMs } = defaultLimits;
-/** Of this one tool only. */
-const timeoutMs = 123_456;
 
 async function writeOne({ workspace, key }: ToolContext): Promise<void> {
   await workspace.write("outputs/a.txt", "a", { key });

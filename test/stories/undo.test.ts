@@ -14,6 +14,7 @@ import { calls, modelServer, says } from "../world/model-server.ts";
 import { drops, edits, filesOf, newConversation, place, puts, roughTools, runs, undo, writes } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
+
 test("undo gives back the exact bytes and modes of what a turn wrote, edited, overwrote and deleted [W12]", async () => {
   await using model = await modelServer([
     calls(["read_file", { path: "outputs/run.sh" }]),
@@ -307,18 +308,6 @@ test("a turn whose files lie in the trash is undone when they are back, not befo
   await must(yard.client.call("restoreTrash", { params: { trash: entry?.id ?? "" } }));
   await undo(yard, conversation);
   assert.match(filesOf(yard, conversation)["a.txt"] ?? "", /old$/);
-});
-
-test("a conversation is listed by its person's own words, not by the files that came with them [F3][C3]", async () => {
-  await using yard = await startYard({});
-  const conversation = await newConversation(yard);
-  await must(yard.client.upload(conversation, "note.txt", Buffer.from("a secret of the file")));
-  const body = { text: "look at this", files: ["uploads/note.txt"] };
-  await must(yard.client.call("sendMessage", { params: { id: conversation }, body }));
-  await yard.whenAtRest(conversation);
-  const { title } = await must(yard.client.call("getConversation", { params: { id: conversation }, query: {} }));
-  assert.equal(title, "look at this");
-  assert.equal((await undo(yard, conversation)).message, "look at this");
 });
 
 test("undo does not say of a file too large to be kept that it is as before because it is as long as before [W12]", async () => {

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  docx,
-  type Parts,
-  pptx,
-  type Relations,
-  relations,
-  type SheetPart,
-  xlsx,
-} from "../../../test/world/packed-files.ts";
+import { docx, type Parts, pptx, type Relations, relations, type SheetPart, xlsx } from "../../../test/world/packed-files.ts";
 import type { Block, Extracted } from "../extracted.ts";
 import { readDocx } from "./docx.ts";
 import { readPptx } from "./pptx.ts";
 import { readXlsx } from "./xlsx.ts";
 import { numberText } from "./xlsx-formats.ts";
+
 
 async function read(body: string, more: { parts?: Parts; links?: Relations } = {}): Promise<Extracted> {
   const found = await readDocx({ name: "a.docx", bytes: docx(body, more) }, { onProgress() {} });
@@ -70,20 +63,6 @@ test("notes, comments, headers, text boxes and content controls are read too [D1
   ]);
 });
 
-test("a note that is referred to again and again is read once [D1]", async () => {
-  const links: Relations = { n1: ["footnotes", "footnotes.xml"] };
-  const parts: Parts = {
-    "word/footnotes.xml": `<w:footnotes><w:footnote w:id="2">${p("See below.")}</w:footnote></w:footnotes>`,
-  };
-  const marked = `<w:p><w:r><w:t>Claim</w:t></w:r>${'<w:r><w:footnoteReference w:id="2"/></w:r>'.repeat(1_000)}</w:p>`;
-  const { blocks } = await read(`${marked}<w:tbl><w:tr><w:tc>${marked}</w:tc></w:tr></w:tbl>`, { parts, links });
-  assert.deepEqual(shown(blocks), [
-    ["paragraph", "Claim"],
-    ["note", "See below."],
-    ["table", "Claim"],
-  ]);
-});
-
 test("what was deleted is not read, what was inserted is, and the receipt counts deletions [D1]", async () => {
   const changed =
     '<w:p><w:r><w:t xml:space="preserve">We </w:t></w:r><w:del><w:r><w:delText>hate</w:delText></w:r></w:del><w:ins><w:r><w:t>like</w:t></w:r></w:ins><w:moveFrom><w:r><w:t> moved</w:t></w:r></w:moveFrom><w:r><w:t xml:space="preserve"> it</w:t></w:r></w:p>';
@@ -124,18 +103,6 @@ test("the level of a heading follows its style in any language, and circles of s
       ["list", "- item\n- item 2", undefined],
     ],
   );
-});
-
-test("tabs, line ends and hyphens that are elements become characters, and alternatives are read once [D1]", async () => {
-  const run =
-    "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:cr/><w:t>d</w:t><w:noBreakHyphen/><w:t>e</w:t><w:softHyphen/><w:t>f</w:t></w:r>";
-  const twice =
-    "<mc:AlternateContent><mc:Choice><w:r><w:t> once</w:t></w:r></mc:Choice><mc:Fallback><w:r><w:t> twice</w:t></w:r></mc:Fallback></mc:AlternateContent>";
-  const field = "<w:r><w:instrText> PAGE </w:instrText></w:r>";
-  const ruby =
-    "<w:r><w:ruby><w:rt><w:r><w:t>kan</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>";
-  const { blocks } = await read(`<w:p>${run}${twice}${field}${ruby}</w:p>`);
-  assert.deepEqual(shown(blocks), [["paragraph", "a\tb\nc\nd-ef once漢"]]);
 });
 
 test("cells over several columns and tables in cells keep the columns in place [D1]", async () => {

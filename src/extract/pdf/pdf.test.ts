@@ -10,6 +10,7 @@ import { pdfReader } from "./pdf.ts";
 import { openPdf } from "./pdf-document.ts";
 import { loadPdfium, type Pdfium } from "./pdfium.ts";
 
+
 let pdfium: Pdfium;
 let reader: Reader;
 before(async () => {
@@ -171,35 +172,6 @@ test("running heads and page numbers are left out, and counted; titles of chapte
   assert.deepEqual(
     found.receipt.losses.map(({ kind, count }) => [kind, count]),
     [["running_heads", 4]],
-  );
-});
-
-test("rows of a table at the edges of pages are no running heads, though they differ by their numbers alone [D1]", async () => {
-  const found = await read(
-    [1, 2, 3, 4].map((page) => [
-      { text: `reading ${page * 17} of sensor ${page * page}`, at: [72, 800] },
-      ...paragraph(700, [`Page ${page} says its own.`]),
-      { text: `Manual 12, page ${page + 4} of 8`, at: [72, 30] },
-    ]),
-  );
-  assert.deepEqual(
-    found.blocks.map(({ text }) => text),
-    [1, 2, 3, 4].flatMap((page) => [`reading ${page * 17} of sensor ${page * page}`, `Page ${page} says its own.`]),
-  );
-});
-
-test("page numbers count on in Roman digits, and on every second page [D1]", async () => {
-  const romans = ["iii", "iv", "v", "vi", "vii", "viii", "ix"];
-  const found = await read(
-    romans.map((roman, index) => [
-      { text: `Preface ${roman}`, at: [72, 810] },
-      ...paragraph(700, [`Leaf ${index} says its own.`]),
-      ...(index % 2 === 0 ? [{ text: `- ${index + 3} -`, at: [300, 30] } as const] : []),
-    ]),
-  );
-  assert.deepEqual(
-    found.blocks.map(({ text }) => text),
-    romans.map((_, index) => `Leaf ${index} says its own.`),
   );
 });
 

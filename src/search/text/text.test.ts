@@ -14,6 +14,7 @@ import { cutIntoPairs } from "./runs.ts";
 import { stem } from "./stem.ts";
 import { tellingOf } from "./telling.ts";
 
+
 function passagesOf(blocks: readonly Block[]): Passage[] {
   const maker = openPassageMaker();
   return [...blocks.flatMap((block) => [...maker.add(block)]), ...maker.end()];
@@ -66,36 +67,6 @@ test("each part of a long block says on which of its pages it lies [D2][D3]", ()
       return [pageOf(own[0]), pageOf(own.at(-1))];
     }),
   );
-});
-
-test("a passage that begins with a page is cited with that page, and the one before it ends on the page before [D2][D3]", () => {
-  const text = Array.from({ length: 90 }, (_, index) => `line ${index} of a program on two pages`).join("\n");
-  const code: Block = { kind: "code", text, from: { page: 4 }, to: { page: 5 } };
-  const second = passagesOf([code])[1]?.text ?? "";
-  const passages = passagesOf([{ ...code, pageStarts: [{ at: text.indexOf(second), place: { page: 5 } }] }]);
-  assert.ok(passages.length > 2 && second.startsWith("line "));
-  assert.deepEqual(
-    passages.map(({ from, to }) => [from.page, to.page]),
-    passages.map((_, index) => (index === 0 ? [4, 4] : [5, 5])),
-  );
-});
-
-test("each part of a long text says on which lines it stands, where the text has just these [D2][D3]", () => {
-  const lines = Array.from({ length: 80 }, (_, index) => `${index + 11}: a line of a text without any blank one.`);
-  const text = lines.join("\n");
-  const passages = passagesOf([{ kind: "paragraph", text, from: { line: 11 }, to: { line: 90 } }]);
-  assert.ok(passages.length > 2);
-  const numberOf = (line: string | undefined) => Number.parseInt(line ?? "", 10);
-  assert.deepEqual(
-    passages.map(({ from, to }) => [from.line, to.line]),
-    passages.map((passage) => {
-      const own = passage.text.trimEnd().split("\n");
-      return [numberOf(own[0]), numberOf(own.at(-1))];
-    }),
-  );
-  // A reader that joins lines has other ones: then the whole is named.
-  const [first] = passagesOf([{ kind: "paragraph", text, from: { line: 11 }, to: { line: 95 } }]);
-  assert.deepEqual([first?.from, first?.to], [{ line: 11 }, { line: 95 }]);
 });
 
 test("each part of a long table has its head and says which rows it holds [D2]", () => {
@@ -342,12 +313,6 @@ test("a word has the stem that the index gives it [D2]", () => {
   assert.deepEqual(words.map(stem), stemsOfFts5(words));
 });
 
-test("so has any word of small letters and digits, also one that is far too long [D2]", () => {
-  const letters = fc.string({ unit: fc.constantFrom(..."aeiouysltndgrzb4"), minLength: 1, maxLength: 80 });
-  const words = fc.sample(letters, { numRuns: 3_000, seed: 7 });
-  assert.deepEqual(words.map(stem), stemsOfFts5(words));
-});
-
 /** What each pair tells, as a share of what it would tell by its rarity alone. */
 function sharesIn(text: string, counts: Readonly<Record<string, number>>): Record<string, number> {
   const units = unitsOfTelling(parseQuery(text, cutIntoPairs));
@@ -367,10 +332,4 @@ test("where two words meet, a pair of characters tells little, however rare it i
   assert.deepEqual(sharesIn("软件包无法删除", counts), { 软件: 1, 件包: 1, 包无: 0.3, 无法: 1, 法删: 0.3, 删除: 1 });
   // A name that stands in one passage: all pairs are equally rare, and all of them are meant.
   assert.deepEqual(sharesIn("沈眉庄园", { 沈眉: 1, 眉庄: 1, 庄园: 1 }), { 沈眉: 1, 眉庄: 1, 庄园: 1 });
-});
-
-test("a character that may be a word by itself or a part of one counts less, and is not lost [D3]", () => {
-  assert.deepEqual(sharesIn("上海天气", { 上海: 9, 海天: 1, 天气: 9 }), { 上海: 0.3, 海天: 0.3, 天气: 1 });
-  assert.deepEqual(sharesIn("上海", { 上海: 9 }), { 上海: 1 });
-  assert.deepEqual(sharesIn("中国的", { 中国: 9, 国的: 9 }), { 中国: 1, 国的: 0.3 });
 });
