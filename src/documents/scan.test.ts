@@ -10,7 +10,6 @@ import { runJob } from "./scan-job.ts";
 import type { TextResult } from "./search.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
-
 const words = ["foo", "Foo", "bar", "foobar", " ", "\r", "12", "é", "É", "你好", "🙂", "a-b", ".", "(", "ſ", "K"];
 const line = fc.array(fc.constantFrom(...words), { maxLength: 6 }).map((chosen) => chosen.join(""));
 const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join("\n"));

@@ -8,7 +8,6 @@ import { type FailureParams, failure } from "../protocol/failure.ts";
 import type { SearchQuery } from "./documents.ts";
 import { openTextSearch, type TextResult, type TextSearch } from "./search.ts";
 
-
 test("a search shows the line with its neighbours, the match marked, in the order of paths and lines [D3]", async (t) => {
   const { find } = await searchable(t, {
     "outputs/b.txt": "alpha\nbeta\ngamma\nBETA again\n",

@@ -13,7 +13,6 @@ import type { UploadPolicy } from "./documents.ts";
 import { attachedText, describeAttached } from "./files-in-message.ts";
 import { receiveUpload } from "./upload.ts";
 
-
 const program = Buffer.from("MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0", "latin1");
 
 test("the same name again replaces the file and says so, or stands beside it by choice [F3]", async (t) => {

@@ -23,7 +23,6 @@ import type { Job } from "./threads/job.ts";
 import { threadsFor } from "./threads/pool.ts";
 import { type Limits, startThread, threadOptions } from "./threads/thread.ts";
 
-
 const signal = new AbortController().signal;
 const bytesOf = (name: string, bytes: Uint8Array<ArrayBuffer>): DocumentSource => ({
   name,

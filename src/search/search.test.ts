@@ -4,7 +4,6 @@ import { file, found, putText, type SearchPlace, searchPlace } from "../../test/
 import { failureOf } from "./failures.ts";
 import type { Found, Search } from "./search.ts";
 
-
 const ann = { owner: "ann" };
 let place: SearchPlace;
 let search: Search;

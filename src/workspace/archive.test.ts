@@ -7,30 +7,24 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   rmSync,
-  statSync,
-  symlinkSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buffer, text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { pack as openPack, pack } from "tar-stream";
+import { pack } from "tar-stream";
 import { openDatabase } from "../../test/world/database.ts";
 import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
-import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { failed, ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { ConversationId, localOwner } from "../protocol/ids.ts";
 import { type ArchiveOptions, archive } from "./archive.ts";
-import { archiveFormat, endLineOf, type Listed, lineOf, sha256 } from "./archive-format.ts";
-import { openWork } from "./archive-work.ts";
+import { archiveFormat, endLineOf, lineOf, sha256 } from "./archive-format.ts";
 import { openBooks } from "./books.ts";
 import { layoutOf } from "./layout.ts";
 import { openPlots } from "./plots.ts";
@@ -121,14 +115,6 @@ test("a backup has the database, workspaces, the trash and earlier contents in i
   isClean();
 });
 
-test("a database that cannot be copied ends a backup with that reason, before any file is taken [Q3][Q2]", async (t) => {
-  const copyTo = async () => failure("storage_full", {});
-  const { read, isClean } = await openYard(t, { "workspace/c/a": "" }, () => ({ storage: { copyTo } }));
-  const { read: found, entries } = await read();
-  assert.deepEqual([found, entries], [failed({ fault: { code: "storage_full", params: {} } }), {}]);
-  isClean();
-});
-
 test("whoever takes no more of a backup leaves nothing of it behind, wherever they stop [Q3]", async (t) => {
   const { take, isClean } = await openYard(t, { "workspace/c/large": "x".repeat(6_000_000), "workspace/d/a": "" });
   let pieces = 0;
@@ -161,22 +147,6 @@ test("a workspace that cannot be opened is left out by name, one that has gone i
   assert.deepEqual(found.ok && [found.value.end.leftOut, found.value.end.leftOutCount], [["workspace/broken"], 1]);
 });
 
-test("the key is in a backup where it is asked for, from where it lies; what stands there instead is left out, and said [Q3]", async (t) => {
-  const elsewhere = folderWith(t, { "own/key": "of its own", "folder/key/": "", "none/": "", "loop/": "" });
-  symlinkSync("key", join(elsewhere, "loop", "key"));
-  const keyIn = async (keyDir: string | undefined, withKey = true) => {
-    const { read } = await openYard(t, { key: "beside the data" }, () => ({ keyDir }));
-    const { read: found, entries } = await read(withKey);
-    return [entries.key, found.ok && found.value.end.leftOut];
-  };
-  assert.deepEqual(await keyIn(undefined), ["600 beside the data", []]);
-  assert.deepEqual(await keyIn(undefined, false), [undefined, []]);
-  assert.deepEqual(await keyIn(join(elsewhere, "own")), ["600 of its own", []]);
-  assert.deepEqual(await keyIn(join(elsewhere, "none")), [undefined, []]);
-  assert.deepEqual(await keyIn(join(elsewhere, "folder")), [undefined, []]);
-  assert.deepEqual(await keyIn(join(elsewhere, "loop")), [undefined, ["key"]]);
-});
-
 test("a backup with names that are no text can be put back, also where two of them look alike: what has no path is named [Q3]", async (t) => {
   const { read, base, path } = await openYard(t, { "workspace/c/": "" });
   const odd = (...names: string[]) => Buffer.from(path("workspace/c", ...names), "latin1");
@@ -206,74 +176,6 @@ test("a backup with names that are no text can be put back, also where two of th
     "each is there or named",
   );
   assert.ok(files.length >= 5 && ["\xfe", "\xff", "text"].every((text) => files.includes(text)));
-});
-
-/** Takes entries in, and gives what came out of the packer. */
-function openPacking(t: TestContext) {
-  const staging = folderWith(t, {});
-  const pack = openPack();
-  const state = { isLeft: false };
-  const options = optionsOf(t);
-  const work = openWork(options, { pack, staging, isLeft: () => state.isLeft });
-  const packed = text(pack);
-  return {
-    ...{ staging, pack, work, state },
-    end() {
-      pack.finalize();
-      return packed;
-    },
-    /** The last line of the list. */
-    endLine() {
-      const lines = readFileSync(join(staging, "manifest.jsonl"), "utf8").trim().split("\n");
-      return JSON.parse(lines.at(-1) ?? "").end;
-    },
-  };
-}
-
-function optionsOf(t: TestContext): ArchiveOptions {
-  const layout = layoutOf(folderWith(t, {}));
-  const plots = openPlots({ layout, books: openBooks(), ids: systemIds, images: undefined });
-  return { layout, plots, clock: systemClock, ids: systemIds, storage: openDatabase(t) };
-}
-
-const factsOf = (path: string) => ({ path, mode: 0o600, mtime: 1 });
-
-test("a large file is copied before it is sent, and the copy goes with it; nothing stays open [Q3]", async (t) => {
-  const { work, end, staging, endLine } = openPacking(t);
-  const folder = folderWith(t, {});
-  for (const [name, bytes] of [
-    ["at", 4 * 1024 ** 2],
-    ["over", 4 * 1024 ** 2 + 1],
-  ] as const) {
-    writeFileSync(join(folder, name), Buffer.alloc(bytes, name));
-    await work.addFile(join(folder, name), factsOf(`workspace/c/${name}`));
-    assert.equal(existsSync(join(staging, "file")), false);
-  }
-  await work.finish();
-  const packed = await end();
-  assert.deepEqual([endLine().bytes, endLine().files, endLine().changing], [8 * 1024 ** 2 + 1, 2, []]);
-  assert.ok(packed.includes("at".repeat(1000)) && packed.includes("over".repeat(1000)));
-  const open = openFiles().filter((path) => path.startsWith(folder));
-  assert.deepEqual([readdirSync(staging), open], [["manifest.jsonl"], []]);
-});
-
-test("what the disk did to a backup is told in it by its cause; what nobody can be told, or is a mistake of ours, is thrown [Q3][Q2]", async (t) => {
-  const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: "write" });
-  const told = async (code: string) => {
-    const { work, end } = openPacking(t);
-    await work.giveUp(systemError(code));
-    const packed = await end();
-    assert.ok(packed.includes("failed.json"));
-    return JSON.parse(/\{"code".*\}\}/.exec(packed)?.[0] ?? "{}");
-  };
-  for (const code of ["ENOSPC", "EDQUOT"]) assert.deepEqual(await told(code), { code: "storage_full", params: {} });
-  assert.deepEqual(await told("EIO"), { code: "backup_failed", params: { why: "io" } });
-  const full = systemError("ENOSPC");
-  const mistake = new RangeError("of ours");
-  await assert.rejects(openPacking(t).work.giveUp(mistake), mistake);
-  const left = openPacking(t);
-  left.state.isLeft = true;
-  await assert.rejects(left.work.giveUp(full), full);
 });
 
 test("a backup is what its list says and nothing else: what is missing, changed, twice or behind the list makes it useless [Q3]", async (t) => {
@@ -352,59 +254,4 @@ function reader(t: TestContext) {
     const read = await readArchive(join(folder, "b.tar"), { take: async ({ path }) => void taken.push(path) });
     return read.ok ? taken : read;
   };
-}
-
-test("what was put back is read once more: the first that is not as it was in the backup is named, whatever it is [Q3]", async (t) => {
-  const spoil: Record<string, (folder: string) => void> = {
-    nothing: () => {},
-    "workspace/c/a": (folder) => writeFileSync(join(folder, "workspace/c/a"), "other"),
-    "workspace/c/b": (folder) => {
-      unlinkSync(join(folder, "workspace/c/b"));
-      mkdirSync(join(folder, "workspace/c/b"));
-    },
-    "workspace/c/empty": (folder) => {
-      rmdirSync(join(folder, "workspace/c/empty"));
-      writeFileSync(join(folder, "workspace/c/empty"), "");
-    },
-    "workspace/c/link": (folder) => {
-      unlinkSync(join(folder, "workspace/c/link"));
-      symlinkSync("elsewhere", join(folder, "workspace/c/link"));
-    },
-  };
-  const base = mkdtempSync(join(tmpdir(), "unpacked-"));
-  t.after(() => rmSync(base, { recursive: true, force: true }));
-  for (const [what, change] of Object.entries(spoil)) {
-    const folder = mkdtempSync(join(base, "data-"));
-    const unpacking = openUnpacking(folder);
-    for (const [listed, text] of entries) {
-      await unpacking.take(listed, pieces(text));
-      await unpacking.list?.(Buffer.from(lineOf(listed)));
-    }
-    change(folder);
-    assert.equal(await unpacking.finish(), what === "nothing" ? undefined : what);
-    unpacking.close();
-    const { mode, mtimeMs } = statSync(join(folder, "workspace/c"));
-    assert.deepEqual([mode & 0o777, mtimeMs], [0o750, 1_000_500], "a folder has its mode and time when all is in it");
-  }
-  assert.deepEqual(
-    openFiles().filter((path) => path.startsWith(base)),
-    [],
-  );
-});
-
-const common = { mode: 0o640, mtime: 2_000_500, bytes: 0 };
-const fileOfUnpackArchive = (path: string, text: string): readonly [Listed, string] => [
-  { ...common, path, type: "file", bytes: text.length, hash: sha256().update(text).digest("hex") },
-  text,
-];
-const entries: readonly (readonly [Listed, string])[] = [
-  [{ ...common, path: "workspace/c", type: "folder", mode: 0o750, mtime: 1_000_500 }, ""],
-  fileOfUnpackArchive("workspace/c/a", "first"),
-  fileOfUnpackArchive("workspace/c/b", "second"),
-  [{ ...common, path: "workspace/c/empty", type: "folder", mode: 0o755 }, ""],
-  [{ ...common, path: "workspace/c/link", type: "link", target: "a" }, ""],
-];
-
-async function* pieces(text: string): AsyncGenerator<Uint8Array, void> {
-  yield Buffer.from(text);
 }

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -14,7 +23,6 @@ import { openBooks } from "./books.ts";
 import { fillImage, type ImageShape, mountImage, runProgram, sizesOf } from "./image-programs.ts";
 import { type Images, openImages } from "./images.ts";
 import { layoutOf } from "./layout.ts";
-
 
 function openPlace(t: TestContext, folder = "data") {
   const base = mkdtempSync(join(tmpdir(), "images-"));

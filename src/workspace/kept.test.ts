@@ -19,7 +19,6 @@ import { openLocks } from "./locks.ts";
 import { noWorkspace } from "./none.ts";
 import { type Usage, withRoom } from "./usage.ts";
 
-
 // Ten bytes each: there is room for three.
 const [oldest, older, newer, newest, next] = ["oldest----", "older-----", "newer-----", "newest----", "next------"];
 const shaOf = (text: string) => digest("sha256", text);

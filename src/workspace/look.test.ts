@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { hash as digest, hash } from "node:crypto";
-import { closeSync, fstatSync, linkSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { folderWith } from "../../test/world/folder.ts";
@@ -18,7 +28,6 @@ import { digestOf, openStream, readRange } from "./look.ts";
 import { type LookOptions, lookAll } from "./look-all.ts";
 import { isSameStamp, newSeen, type Seen, stampOf } from "./seen.ts";
 import { lookAhead } from "./watch-programs.ts";
-
 
 function openFile(t: TestContext, content: string | Uint8Array) {
   const path = join(folderWith(t, { a: content }), "a");
@@ -226,7 +235,6 @@ test("a hundred thousand files are watched, and of those beyond it is said how m
 });
 
 const stamp = { ino: 1, size: 2, mode: 3, mtimeMs: 4, ctimeMs: 5 };
-const file = { state: { bytes: 2, mode: 0o644 }, lost: undefined, stamp, isSure: true, look: 1 };
 
 test("a file is taken for unchanged only where nothing that the system says of it differs [W12]", () => {
   assert.equal(isSameStamp(stamp, stampOf({ ...stamp })), true);

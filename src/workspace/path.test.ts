@@ -5,8 +5,7 @@ import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { folderWith } from "../../test/world/folder.ts";
 import { testWorkspace } from "../../test/world/workspace.ts";
-import { ok } from "../base/result.ts";
-import { failure, makeFailure } from "../protocol/failure.ts";
+import { makeFailure } from "../protocol/failure.ts";
 import { OwnerId } from "../protocol/ids.ts";
 import type { WorkspaceRow } from "../storage/storage.ts";
 import { failureOf, type Operation } from "./faults.ts";
@@ -14,7 +13,6 @@ import { asFileFailure } from "./folders.ts";
 import { conversationFolder, keptFolder, layoutOf, taskFolder, trashFolder } from "./layout.ts";
 import { layOut, removeLaidOut } from "./metadata.ts";
 import { isTooDeep, parsePath, parseWritable, shownPath } from "./path.ts";
-
 
 test("a path is taken up to 64 names, 255 bytes a name and 4096 bytes in all, and refused with the reason beyond [W5]", () => {
   const long = "ü".repeat(127);

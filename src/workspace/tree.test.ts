@@ -1,25 +1,37 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { closeSync, fstatSync, linkSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { folderWith } from "../../test/world/folder.ts";
-import { openFiles, openFiles as openNow } from "../../test/world/open-files.ts";
-import { quietLogger, testLimits } from "../../test/world/workspace.ts";
-import { systemClock } from "../base/clock.ts";
+import { openFiles } from "../../test/world/open-files.ts";
+import { testWorkspace } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
-import { failed, ok } from "../base/result.ts";
+import { ok } from "../base/result.ts";
 import { openBooks } from "./books.ts";
 import { checkRegular, makeFolders, openFolder, openRegular, openRoot, withFolder } from "./descend.ts";
 import { Refused } from "./faults.ts";
-import { openFiles as openFilesFiles } from "./files.ts";
 import { filesBelow } from "./files-below.ts";
-import type { FileFailure, Workspace } from "./one-workspace.ts";
 import { removeTree } from "./remove-tree.ts";
 import { sortedByName } from "./sort.ts";
 import { type DeepEntry, type DeepOptions, entriesBelow, type Passing } from "./tree.ts";
-
 
 const plain: DeepOptions = { isHiddenShown: false, isSorted: true };
 
@@ -253,30 +265,10 @@ test("a thread finds files by folder and name, and reads of each as many bytes a
   }
 });
 
-/** Counts how often its place is looked up, and its uses. */
-function openPlace(t: TestContext, kind: Workspace["kind"] = "conversation") {
-  const base = folderWith(t, { "w/outputs/a": "text", "w/uploads/": "", "w/temp/": "" });
-  const folder = join(base, "w");
-  const counts = { lookups: 0, uses: 0 };
-  const state: { refused?: FileFailure } = {};
-  const used = () => {
-    counts.uses += 1;
-  };
-  const place = { folder, keptFolder: join(base, "kept"), uid: undefined, make: async () => ok(undefined), used };
-  const common = { id: "w", owner: "local", name: "1", clock: systemClock, ids: systemIds, limits: testLimits };
-  const workspace = openFilesFiles({
-    ...{ ...common, kind, logger: quietLogger([]), books: openBooks(), stagingFolder: join(base, "staging") },
-    place: async () => {
-      counts.lookups += 1;
-      return state.refused === undefined ? ok(place) : failed(state.refused);
-    },
-  });
-  return { base, folder, workspace, counts, state };
-}
-
 test("one read gives 16 MiB unless it is told otherwise, from where it is told [F2][Q2]", async (t) => {
-  const { workspace, folder, base } = openPlace(t);
+  const { workspace, folder, base } = await testWorkspace(t);
   const large = 16 * 1024 ** 2;
+  writeFileSync(join(folder, "outputs", "a"), "");
   truncateSync(join(folder, "outputs", "a"), large + 3);
   const read = async (range?: { offset?: number; bytesMax?: number }) => {
     const found = await workspace.read("outputs/a", range);
@@ -286,27 +278,35 @@ test("one read gives 16 MiB unless it is told otherwise, from where it is told [
   assert.deepEqual(await read({ offset: 4 }), [large - 1, large + 3, false]);
   assert.deepEqual(await read({ bytesMax: large + 9 }), [large + 3, large + 3, false]);
   assert.deepEqual(
-    openNow().filter((path) => path.startsWith(base)),
+    openFiles().filter((path) => path.startsWith(base)),
     [],
   );
 });
 
 test("hidden entries are listed and walked only when they are asked for, and a folder may be emptied that cannot be written to otherwise [F2][W10]", async (t) => {
-  const { workspace, folder } = openPlace(t);
-  for (const name of ["outputs/.hidden", ".top"]) closeSync(openSync(join(folder, name), "w"));
+  const { workspace, folder } = await testWorkspace(t);
+  for (const name of ["outputs/a", "outputs/.hidden", ".top"]) closeSync(openSync(join(folder, name), "w"));
   const names = async (path: string | undefined, options?: { hidden?: boolean }) => {
     const listed = await workspace.list(path, options);
     return listed.ok && listed.value.entries.map(({ name }) => name);
   };
   assert.deepEqual([await names("outputs"), await names("outputs", { hidden: true })], [["a"], [".hidden", "a"]]);
-  assert.deepEqual(await names(undefined, { hidden: true }), [".top", "outputs", "temp", "uploads"]);
+  assert.deepEqual(await names(undefined, { hidden: true }), [".top", "outputs", "skills", "temp", "uploads"]);
   const walked = async (hidden: boolean) => {
     const walk = await workspace.walk(undefined, { hidden });
     const paths: string[] = [];
     for await (const { path } of walk.ok ? walk.value : []) paths.push(path);
     return paths.sort();
   };
-  assert.deepEqual(await walked(false), ["outputs", "outputs/a", "temp", "uploads"]);
-  assert.deepEqual(await walked(true), [".top", "outputs", "outputs/.hidden", "outputs/a", "temp", "uploads"]);
+  assert.deepEqual(await walked(false), ["outputs", "outputs/a", "skills", "temp", "uploads"]);
+  assert.deepEqual(await walked(true), [
+    ".top",
+    "outputs",
+    "outputs/.hidden",
+    "outputs/a",
+    "skills",
+    "temp",
+    "uploads",
+  ]);
   assert.deepEqual([await workspace.empty("outputs"), await names("outputs", { hidden: true })], [ok(undefined), []]);
 });

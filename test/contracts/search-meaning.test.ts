@@ -7,7 +7,6 @@ import { manualClock } from "../world/manual-clock.ts";
 import { file, found, putText, searchPlace } from "../world/search.ts";
 import { quietLogger } from "../world/workspace.ts";
 
-
 type MeaningTrouble = NonNullable<MeaningState["trouble"]>;
 
 const ann = { owner: "ann" };

@@ -1,5 +1,19 @@
 import assert from "node:assert/strict";
-import { chmodSync, closeSync, ftruncateSync, linkSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
@@ -9,7 +23,6 @@ import { openFiles } from "../world/open-files.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { codeOf, unwrap } from "./storage-place.ts";
 import { openGround } from "./workspaces-place.ts";
-
 
 test("what a file was when an earlier state took its place can itself be given back, also where there was no file before [W12]", async (t) => {
   const { workspace } = await testWorkspace(t);

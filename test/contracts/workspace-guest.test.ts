@@ -1,6 +1,19 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chownSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -15,7 +28,6 @@ import { skillText } from "../world/skill-folder.ts";
 import { quietLogger, testLimits } from "../world/workspace.ts";
 import { alice, unwrap } from "./storage-place.ts";
 import { dayMs, type Ground, openGround } from "./workspaces-place.ts";
-
 
 const isRoot = process.getuid?.() === 0;
 const needsRoot = { skip: isRoot ? false : "needs root to give files to somebody" };

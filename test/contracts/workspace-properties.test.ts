@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -8,31 +20,8 @@ import type { FileChange, Observation } from "../../src/workspace/workspace.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
 
-
 /** 100 in `npm run torture`. */
 const numRuns = Number(process.env.AGENTYARD_PROPERTY_RUNS ?? 20);
-
-function name(): fc.Arbitrary<string> {
-  return fc.oneof(
-    fc.stringMatching(/^[A-Za-z0-9_-]{1,20}(\.[a-z]{1,4})?$/),
-    fc.constantFrom(
-      "报告.md",
-      "données.csv",
-      "with blank.txt",
-      "a'b\"c",
-      "🙂.txt",
-      "-rf",
-      "#hash",
-      "%2e%2e",
-      "ａ",
-      "__proto__",
-    ),
-  );
-}
-
-function path(): fc.Arbitrary<string> {
-  return fc.array(name(), { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
-}
 
 const isRoot = process.getuid?.() === 0;
 

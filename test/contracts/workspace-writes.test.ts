@@ -2,7 +2,19 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +23,6 @@ import { failure } from "../../src/protocol/failure.ts";
 import { BrokenOff, type FileFailure, type Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { testWorkspace } from "../world/workspace.ts";
-
 
 /** 100 in `npm run torture`. */
 const kills = Number(process.env.AGENTYARD_WRITE_KILLS ?? 3);

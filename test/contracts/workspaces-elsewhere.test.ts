@@ -10,7 +10,6 @@ import { readArchive } from "../../src/workspace/workspace.ts";
 import { alice, codeOf, idOf, unwrap } from "./storage-place.ts";
 import { dayMs, filesOf, type Ground, openGround, write } from "./workspaces-place.ts";
 
-
 // Tidying up beside others: other servers, programs that still run, other conversations, a backup that is just made.
 
 const hourMs = 3_600_000;

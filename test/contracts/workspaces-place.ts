@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { type Ids, systemIds } from "../../src/base/ids.ts";
-import type { Logger } from "../../src/observe/observe.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
@@ -16,7 +15,7 @@ import {
   type WorkspaceLimits,
   type Workspaces,
 } from "../../src/workspace/workspace.ts";
-import { testLimits } from "../world/workspace.ts";
+import { quietLogger, testLimits } from "../world/workspace.ts";
 import { alice, idOf, morning, unwrap } from "./storage-place.ts";
 
 export const dayMs = 86_400_000;
@@ -71,7 +70,7 @@ export async function openGround(t: Pick<TestContext, "after">, options: Options
     const real = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
     const storage = options.wrapStorage?.(real) ?? real;
     const logged: string[] = [];
-    const logger = loggerInto(logged);
+    const logger = quietLogger(logged);
     const limits = { ...testLimits, ...options.limits };
     const { disk, isShared, isHere, leave, ids = systemIds } = options;
     const serve = () =>
@@ -106,12 +105,6 @@ export async function openGround(t: Pick<TestContext, "after">, options: Options
     };
   }
   return open(options);
-}
-
-function loggerInto(lines: string[]): Logger {
-  const note = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
-  const ended = async () => {};
-  return { path: undefined, debug: note, info: note, warn: note, error: note, flush: ended, close: ended };
 }
 
 /** Everything below a folder, the folder beside it included, with what is in the files. */

@@ -6,8 +6,16 @@ import { failure } from "../../src/protocol/failure.ts";
 import type { ConversationRow, Storage, TrashRow } from "../../src/storage/storage.ts";
 import { readArchive, type Workspace } from "../../src/workspace/workspace.ts";
 import { alice, bob, codeOf, unwrap } from "./storage-place.ts";
-import { assertNoHostPath, dayMs, filesOf, type Ground, openGround, textOf, treeOf, write } from "./workspaces-place.ts";
-
+import {
+  assertNoHostPath,
+  dayMs,
+  filesOf,
+  type Ground,
+  openGround,
+  textOf,
+  treeOf,
+  write,
+} from "./workspaces-place.ts";
 
 const week = { unusedMs: 7 * dayMs };
 

@@ -3,9 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, sy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import type { Logger } from "../../src/observe/observe.ts";
 import { openSqlite } from "../../src/storage/sqlite/sqlite.ts";
 import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { openUpkeep, openWorkspaces } from "../../src/workspace/workspace.ts";
@@ -13,16 +12,14 @@ import { until } from "../world/events.ts";
 import { endlessClock, manualClock } from "../world/manual-clock.ts";
 import { quietLogger, testLimits } from "../world/workspace.ts";
 import { alice, bob, idOf, morning, unwrap } from "./storage-place.ts";
-import { dayMs as dayMsWorkspacesSwept, type Ground, openGround as openGroundWorkspacesSwept, write } from "./workspaces-place.ts";
+import { dayMs, type Ground, openGround, write } from "./workspaces-place.ts";
 
-
-// When folders are tidied, on real ones with a clock of ours. What cleaning and sweeping do: workspaces-clean and workspaces-assigned.
+// When folders are tidied, and what a sweep removes, leaves and forgets.
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 test("unused files are cleaned up every hour and at exit, left-overs at the start too; the index every hour [W10][D2]", async (t) => {
-  const { upkeep, clock, ...ground } = await openGround(t, { days: 7 });
+  const { upkeep, clock, ...ground } = await openUpkeepGround(t, { days: 7 });
   await ground.made("old");
   clock.move(8 * dayMs);
   await ground.deleted("left-over");
@@ -44,7 +41,7 @@ test("unused files are cleaned up every hour and at exit, left-overs at the star
 });
 
 test("a clean-up that fails stands in the log and does not stop the next one [W10]", async (t) => {
-  const { upkeep, clock, logged, storage } = await openGround(t, { days: 7 });
+  const { upkeep, clock, logged, storage } = await openUpkeepGround(t, { days: 7 });
   await storage.close();
   const faults = () => logged.map((line) => /\((\w+)\)/.exec(line)?.[1]);
   upkeep.start();
@@ -63,7 +60,7 @@ test("a clean-up that takes for ever holds the exit up for a second at the most 
     waits.push(ms);
     return "elapsed";
   };
-  const { upkeep, silence } = await openGround(t, { days: 7, exitWait });
+  const { upkeep, silence } = await openUpkeepGround(t, { days: 7, exitWait });
   silence();
   upkeep.start();
   await upkeep.close();
@@ -73,7 +70,7 @@ test("a clean-up that takes for ever holds the exit up for a second at the most 
 test("what was deleted and cannot be removed is tried again after 1, 2 and 3 seconds, then every minute until it is gone [S6]", async (t) => {
   const running = Promise.withResolvers<void>();
   const leave = () => running.promise;
-  const { upkeep, clock, ...ground } = await openGround(t, { days: 0, leave, wait: manualClock().wait });
+  const { upkeep, clock, ...ground } = await openUpkeepGround(t, { days: 0, leave, wait: manualClock().wait });
   await ground.deleted("busy");
   upkeep.sweep();
   await until("the first attempt is over", () => clock.timers() === 1);
@@ -99,7 +96,7 @@ type Options = {
 };
 
 /** Upkeep over folders of the real disk, with the real database beside them. No time limit passes but those that are given. */
-async function openGround(t: TestContext, options: Options) {
+async function openUpkeepGround(t: TestContext, options: Options) {
   const { days, leave, wait = endlessClock.wait, exitWait = endlessClock.wait } = options;
   const base = mkdtempSync(join(tmpdir(), "upkeep-"));
   const manual = manualClock();
@@ -155,7 +152,6 @@ async function openGround(t: TestContext, options: Options) {
 test("a deleted conversation whose program does not end is left after 30 seconds and tried again; others go meanwhile [S6]", async (t) => {
   const waited: number[] = [];
   const clock = {
-    ...systemClock,
     async wait(ms: number, signal?: AbortSignal) {
       waited.push(ms);
       await new Promise((resolve) => setImmediate(resolve));
@@ -165,10 +161,11 @@ test("a deleted conversation whose program does not end is left after 30 seconds
   };
   const stuck = Promise.withResolvers<void>();
   const left: number[] = [];
-  const ground = openOutbox(t, clock, async (conversation) => {
+  const leave = async (conversation: number) => {
     left.push(conversation);
     if (conversation === 1) await stuck.promise;
-  });
+  };
+  const ground = await openOutbox(t, { clock, leave });
   for (const id of ["stuck", "other"]) await ground.deleted(id, 1);
   assert.deepEqual(await ground.workspaces.sweep(), { left: 1 });
   assert.deepEqual([ground.folders(), left, waited], [["stuck"], [1, 2], [30_000, 30_000]]);
@@ -182,8 +179,7 @@ test("a deleted conversation whose program does not end is left after 30 seconds
 test("a removal that takes longer than 30 seconds is cut, hides its files at once, and is gone on with until nothing is left [S6]", async (t) => {
   let now = 0;
   // A second passes each time that somebody looks.
-  const clock = { ...systemClock, monotonic: () => (now += 1000) };
-  const ground = openOutbox(t, clock);
+  const ground = await openOutbox(t, { clock: { monotonic: () => (now += 1000) } });
   await ground.deleted("large", 100);
   await ground.deleted("small", 1);
   const sweeps: (readonly [left: number, staged: boolean])[] = [];
@@ -198,7 +194,7 @@ test("a removal that takes longer than 30 seconds is cut, hides its files at onc
 });
 
 test("a program's conversation that somebody speaks to in the moment of its end stays, and the others go [S6]", async (t) => {
-  const ground = openOutbox(t, systemClock);
+  const ground = await openOutbox(t);
   const { storage, workspaces } = ground;
   for (const id of ["left", "spoken-to", "person"])
     unwrap(
@@ -224,46 +220,25 @@ test("a program's conversation that somebody speaks to in the moment of its end 
   assert.equal(await storage.findConversation(alice, idOf("left")), undefined);
 });
 
-function openOutbox(t: TestContext, clock: Clock, leave?: (conversation: number) => Promise<void>) {
-  const base = mkdtempSync(join(tmpdir(), "outbox-"));
-  const data = join(base, "data");
-  mkdirSync(data);
-  const storage = unwrap(openSqlite({ path: join(base, "sessions.db"), clock: systemClock }));
-  const logged: string[] = [];
-  const limits = testLimits;
-  const logger = loggerInto(logged);
-  const workspaces = openWorkspaces({ dataDir: data, storage, clock, ids: systemIds, logger, limits, leave });
-  t.after(async () => {
-    await workspaces.close();
-    await storage.close();
-    rmSync(base, { recursive: true, force: true });
-  });
-  const namesIn = (folder: string) => (existsSync(join(data, folder)) ? readdirSync(join(data, folder)) : []);
+/** What is left to do for deleted conversations. */
+async function openOutbox(t: TestContext, options: Parameters<typeof openGround>[1] = {}) {
+  const ground = await openGround(t, options);
+  const namesIn = (folder: string) => (existsSync(ground.path(folder)) ? readdirSync(ground.path(folder)) : []);
   return {
-    ...{ storage, workspaces, logged },
+    ...ground,
     /** A conversation with so many files that was just deleted. */
     async deleted(id: string, count: number) {
-      const row = unwrap(await storage.createConversation({ owner: alice, id: idOf(id), at: morning, events: [] }));
-      unwrap(await workspaces.create(row));
-      const files = workspaces.ofConversation(row);
-      for (let number = 0; number < count; number += 1) unwrap(await files.write(`outputs/${number}.txt`, "x"));
-      unwrap(await storage.append({ number: row.number, events: [], with: { deleted: { at: morning } } }));
+      const row = await ground.start(id);
+      const files = ground.workspaces.ofConversation(row);
+      for (let number = 0; number < count; number += 1) await write(files, `outputs/${number}.txt`, "x");
+      await remove(ground, row);
     },
     folders: () => namesIn("workspace"),
     staged: () => namesIn("staging").length,
   };
 }
 
-function loggerInto(lines: string[]): Logger {
-  const quiet = () => {};
-  const warn = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
-  const ended = async () => {};
-  return { path: undefined, debug: quiet, info: quiet, warn, error: warn, flush: ended, close: ended };
-}
-
-// What a sweep leaves, what it forgets, and where it stops. What it removes: workspaces-restore and workspaces-outbox.
-
-const week = { unusedMs: 7 * dayMsWorkspacesSwept };
+const week = { unusedMs: 7 * dayMs };
 
 /** A yard that begins to close as soon as a sweep has begun with the first thing that it has to do. */
 async function closingGround(t: TestContext) {
@@ -272,7 +247,7 @@ async function closingGround(t: TestContext) {
     if (state.isArmed) state.closed ??= ground.workspaces.close();
     return true;
   };
-  const ground: Ground = await openGroundWorkspacesSwept(t, { isHere });
+  const ground: Ground = await openGround(t, { isHere });
   return {
     ...ground,
     async sweep() {
@@ -295,7 +270,7 @@ async function inTrash(ground: Ground | Awaited<ReturnType<typeof closingGround>
     await write(ground.workspaces.ofConversation(row), "outputs/a", id);
     rows.push(row);
   }
-  ground.clock.move(8 * dayMsWorkspacesSwept);
+  ground.clock.move(8 * dayMs);
   assert.equal((await ground.workspaces.clean(week)).workspaces, ids.length);
   return rows;
 }
@@ -320,7 +295,7 @@ test("a yard that closes while it sweeps leaves half a move, deleted folders and
 });
 
 test("a crash after folders without a file were moved away: nobody is told that something was removed [W10]", async (t) => {
-  const ground = await openGroundWorkspacesSwept(t);
+  const ground = await openGround(t);
   const row = await ground.start("c");
   const trash = { id: "0123abcd", owner: alice, number: row.number, workspace: "c", folder: "workspace/c" };
   unwrap(await ground.storage.putTrash({ ...trash, movedAt: morning, bytes: 0, files: 0 }));
@@ -334,7 +309,7 @@ test("a crash after folders without a file were moved away: nobody is told that 
 });
 
 test("whoever gets the folder of a deleted conversation hears nothing of what was in it [S6][S7][W12]", async (t) => {
-  const ground = await openGroundWorkspacesSwept(t);
+  const ground = await openGround(t);
   const hers = await ground.start("c");
   const files = ground.workspaces.ofConversation(hers);
   await write(files, "outputs/her-plans", "secret");
@@ -350,10 +325,10 @@ test("whoever gets the folder of a deleted conversation hears nothing of what wa
 });
 
 test("a workspace in which there are only links to skills is tidied away as one without files [W10][K1]", async (t) => {
-  const ground = await openGroundWorkspacesSwept(t);
+  const ground = await openGround(t);
   const row = await ground.start("c");
   for (const name of ["pdf", "docx"]) symlinkSync(`/skills/${name}`, ground.path("workspace/c/skills", name));
-  ground.clock.move(8 * dayMsWorkspacesSwept);
+  ground.clock.move(8 * dayMs);
   assert.deepEqual(await ground.workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
   assert.deepEqual([readdirSync(ground.path("workspace")), existsSync(ground.path("trash"))], [[], false]);
   assert.equal(await ground.workspaces.cleanedAt(row), undefined);

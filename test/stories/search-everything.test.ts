@@ -19,7 +19,6 @@ import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/mo
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
-
 const manual = pdf([
   {
     content: printed([

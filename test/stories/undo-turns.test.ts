@@ -13,9 +13,20 @@ import type { ConversationRow } from "../../src/storage/storage.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { drops, edits, filesOf, newConversation, noted, place, puts, rewindsMeet, roughTools, undo, writes } from "../world/undo.ts";
+import {
+  drops,
+  edits,
+  filesOf,
+  newConversation,
+  noted,
+  place,
+  puts,
+  rewindsMeet,
+  roughTools,
+  undo,
+  writes,
+} from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
-
 
 test("an undo that was interrupted between the files and the log is simply done again [W12][L2]", async (t) => {
   const data = dataDirectory(t);

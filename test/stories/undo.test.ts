@@ -14,7 +14,6 @@ import { calls, modelServer, says } from "../world/model-server.ts";
 import { drops, edits, filesOf, newConversation, place, puts, roughTools, runs, undo, writes } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
 
-
 test("undo gives back the exact bytes and modes of what a turn wrote, edited, overwrote and deleted [W12]", async () => {
   await using model = await modelServer([
     calls(["read_file", { path: "outputs/run.sh" }]),

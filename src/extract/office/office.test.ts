@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { docx, type Parts, pptx, type Relations, relations, type SheetPart, xlsx } from "../../../test/world/packed-files.ts";
+import {
+  docx,
+  type Parts,
+  pptx,
+  type Relations,
+  relations,
+  type SheetPart,
+  xlsx,
+} from "../../../test/world/packed-files.ts";
 import type { Block, Extracted } from "../extracted.ts";
 import { readDocx } from "./docx.ts";
 import { readPptx } from "./pptx.ts";
 import { readXlsx } from "./xlsx.ts";
 import { numberText } from "./xlsx-formats.ts";
-
 
 async function read(body: string, more: { parts?: Parts; links?: Relations } = {}): Promise<Extracted> {
   const found = await readDocx({ name: "a.docx", bytes: docx(body, more) }, { onProgress() {} });

@@ -14,7 +14,6 @@ import { cutIntoPairs } from "./runs.ts";
 import { stem } from "./stem.ts";
 import { tellingOf } from "./telling.ts";
 
-
 function passagesOf(blocks: readonly Block[]): Passage[] {
   const maker = openPassageMaker();
   return [...blocks.flatMap((block) => [...maker.add(block)]), ...maker.end()];
