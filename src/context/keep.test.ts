@@ -7,7 +7,7 @@ import type { CompactionCause, NewEvent } from "../protocol/events.ts";
 import { forModels } from "../words/words.ts";
 import { bodyStart, keepNewest, trimOld } from "./keep.ts";
 import { planRoom } from "./plan-room.ts";
-import { needsRoom, type Room, roomOf } from "./room.ts";
+import { needsRoom, roomOf } from "./room.ts";
 import { shortenedText, trimsOf } from "./shorten.ts";
 import { defaultWindowLimits as limits, messageTokens } from "./tokens.ts";
 
@@ -106,15 +106,6 @@ const readerOf = (windowTokens: number) => ({ windowTokens, promptSize: "full", 
 
 const all99 = { tokensMax: 10_000, messagesMax: 99, messagesMin: 99, tokensWanted: 10_000 };
 
-test("results that are too long are shortened as their provider counts, not as we do [Z1][Z2]", () => {
-  const { history } = talkOf([{ said: sized(100), steps: [[sized(3_000)]] }]);
-  const weigh: Room["weigh"] = (message) => 2 * messageTokens(message);
-  const room = { ...roomOf(history, readerOf(100_000)), scale: 2, weigh };
-  const { first, trims, tokens } = keepNewest(history, room, { ...all99, tokensMax: 1_000 });
-  assert.deepEqual([first, trims.length], [1, 1]);
-  assert.ok(tokens <= 1_000 && tokens > 850, `${tokens}`);
-});
-
 test("of messages that a caller gave along, which stand before the log, exactly the older ones are left out [Z2][C1]", () => {
   const { history } = talkOf(many(3, 100));
   history.seqs.splice(0, 6, -6, -5, -4, -3, -2, -1);
@@ -144,15 +135,6 @@ test("where nothing can be left out and it does not fit, the window is exhausted
   const scaled = (left: number) =>
     planRoom(long, { ...room, scale: 2, limit: room.prefix + left }, { ...reader, by: "person" }).kind;
   assert.deepEqual([scaled(119), scaled(120)], ["exhausted", "leave_out"], "as its provider counts");
-});
-
-test("a provider that counts less than we do does not make our estimates smaller [Z1]", () => {
-  const { history } = talkOf(many(10, 100));
-  const { scale, prefix, weigh } = roomOf(history, readerOf(8_000));
-  history.counted = { usage: { input: 100, output: 0 }, estimated: true, messages: history.messages.length };
-  const counted = roomOf(history, readerOf(8_000));
-  assert.deepEqual([scale, counted.scale, counted.prefix, counted.used], [1, 1, prefix, 100]);
-  assert.equal(counted.weigh(history.messages[0]), weigh(history.messages[0]));
 });
 
 test("where what is never lost needs more than would be comfortable, room is made only when that is used up, too [Z1][Z2]", () => {

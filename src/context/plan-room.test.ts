@@ -30,33 +30,6 @@ const said = (text: string): Turn => ({ said: text, steps: [], answer: "fine" })
 
 const words = (count: number) => "word ".repeat(count).trim();
 
-test("what a summary stands for is left out, and the facts beside it come from the log [Z2][Z3]", () => {
-  const talk = talkOf([
-    said("Always answer in French."),
-    ...Array.from({ length: 12 }, (_, n) => said(`question ${n} ${words(60)}`)),
-    { said: "the newest", steps: [] },
-  ]);
-  talk.add(
-    { type: "todo.set", todos: [{ id: "00000001", content: "write it", status: "in_progress", priority: "high" }] },
-    { type: "file.changed", path: "outputs/a.md", by: "tool", after: { bytes: 1, mode: 0o644, hash: "h" } },
-    { type: "file.known", path: "uploads/b.csv", hash: "h" },
-  );
-  const compacted = makeRoom(talk.history, { window: 8_000, by: "person", prose: "## 1. The model's own words" });
-  assert.ok(typeof compacted === "object");
-  const { summary, prose, kept, strategy, messagesBefore, messagesAfter } = compacted;
-  assert.deepEqual(
-    { strategy, messagesBefore, messagesAfter },
-    { strategy: "compact", messagesBefore: 27, messagesAfter: 11 },
-  );
-  assert.equal(summary.slice(prose?.at, (prose?.at ?? 0) + (prose?.length ?? 0)), "## 1. The model's own words");
-  assert.deepEqual(kept, { standing: 1, said: 8, todos: 1, files: 2 });
-  const { sections, leftOut, head } = forModels.compact;
-  assert.ok(summary.startsWith(`${head.en}\n\n${leftOut(17, false)}\n\n`));
-  assert.ok(summary.includes(`${sections.standing}\n${forModels.compact.words("Always answer in French.")}`));
-  assert.ok(summary.includes(`${sections.todos}\n- [in_progress] write it (high)`));
-  assert.ok(summary.endsWith(`${sections.files}\n- uploads/b.csv: read\n- outputs/a.md: made`));
-});
-
 test("without a summary of a model, what was summed up before stays, and everything left out is counted [Z2]", () => {
   const talk = talkOf(Array.from({ length: 20 }, (_, n) => said(`question ${n} ${words(150)}`)));
   const first = makeRoom(talk.history, { window: 8_000, prose: "## 1. As it was" });
@@ -70,17 +43,6 @@ test("without a summary of a model, what was summed up before stays, and everyth
   assert.deepEqual([second.strategy, summary?.text], ["fallback", "## 1. As it was"]);
   assert.equal(summary?.leftOut, 80 + 1 - messages.length);
   assert.ok(second.summary.includes(forModels.compact.leftOut(80 + 1 - messages.length, false)), second.summary);
-});
-
-test("a short conversation is left alone when somebody asks for room [Z2]", () => {
-  const talk = talkOf([said("a"), said("b")]);
-  assert.equal(makeRoom(talk.history, { by: "tool", prose: "x" }), "nothing");
-  assert.equal(makeRoom(talk.history, { by: "person", prose: "x" }), "nothing");
-  talk.say(...Array.from({ length: 5 }, (_, n) => said(`more ${n}`)));
-  assert.equal(makeRoom(talk.history, { by: "person", prose: "x", window: 8_000 }), "nothing", "14 messages");
-  talk.say({ said: "one more", steps: [] });
-  const compacted = makeRoom(talk.history, { by: "person", prose: "x", window: 8_000 });
-  assert.deepEqual(typeof compacted === "object" && [compacted.messagesBefore, compacted.messagesAfter], [15, 11]);
 });
 
 const list = ["draw the chart", "ask about May"].map(
@@ -106,36 +68,6 @@ for (const promptTokens of [2_000, 2_500, 3_000, 3_300]) {
     }
   });
 }
-
-test("where the room has become too small for what is sent, what was summed up gives way before what is never lost [Z2][Z3]", () => {
-  const talk = talkOf(
-    [said("Always answer in French."), ...Array.from({ length: 12 }, (_, n) => said(`question ${n}`))],
-    {
-      system: "s".repeat(4 * 2_000),
-    },
-  );
-  const first = makeRoom(talk.history, { window: 8_000, by: "person", prose: `## 1. ${words(300)}` });
-  assert.ok(typeof first === "object");
-  talk.compact(first);
-  const second = makeRoom(talk.history, { window: 2_700 });
-  assert.ok(typeof second === "object");
-  talk.compact(second);
-  assert.ok(talk.history.messages[0]?.text.includes("Always answer in French."));
-  assert.equal(talk.history.summary?.text, "");
-  assert.ok(sentTokens(talk.history) <= 2_700 - 256);
-});
-
-test("a call that waits for its result stays, whatever is left out before it [Z2][L5]", () => {
-  const talk = talkOf([...Array.from({ length: 20 }, () => said(words(100))), { said: "go", steps: [] }]);
-  talk.ask(["compact_context"]);
-  const compacted = makeRoom(talk.history, { by: "tool", prose: "## 1. x" });
-  assert.ok(typeof compacted === "object");
-  talk.compact(compacted);
-  assert.deepEqual(
-    talk.history.messages.at(-1)?.role === "assistant" && talk.history.turn?.calls.map(({ call }) => call.name),
-    ["compact_context"],
-  );
-});
 
 for (const prose of ["## 1. x", undefined]) {
   test(`a call that weighs more than what may stay is still there when its result comes, ${prose ? "with" : "without"} a summary [Z2][L5]`, () => {
@@ -327,22 +259,6 @@ test("without a model there is nothing to leave out of what fits, and nothing is
   const again = leftOut(4) ?? assert.fail();
   assert.ok(again.summary.includes(forModels.compact.leftOut(36, false)), again.summary);
   assert.equal(again.messagesAfter, 5);
-});
-
-test("who can search the history is told so, where messages were left out [Z2][Z4]", () => {
-  const talk = talkOf(many(20, words(30)));
-  const description = { name: "search_history", description: "", parameters: {} };
-  const { recipe } = talk.history;
-  assert.ok(recipe !== undefined);
-  const opening = (descriptions: (typeof description)[]) => {
-    const history = { ...talk.history, recipe: { ...recipe, descriptions } };
-    const made = withoutSummary(history, roomOf(history, readerOf(8_000)), { by: "window", messagesKeptMax: 6 });
-    return made?.summary.split("\n\n")[1];
-  };
-  assert.deepEqual(
-    [opening([{ ...description, name: "look" }, description]), opening([{ ...description, name: "look" }])],
-    [forModels.compact.leftOut(34, true), forModels.compact.leftOut(34, false)],
-  );
 });
 
 test("where nothing is left out but something shortened, no summary stands before it; and where all stays there is nothing to do [Z2]", () => {

@@ -10,7 +10,7 @@ import { builtins, openToolkit, toolBytes } from "../tools/tools.ts";
 import { builtInAgents, forModels } from "../words/words.ts";
 import { instructionsPart, recipeEvent, requestOf } from "./context.ts";
 import { notesPart, ownPartsOf, systemPrompt } from "./prompt.ts";
-import { leastTokens, needsRoom, roomOf, sendableTokens } from "./room.ts";
+import { roomOf } from "./room.ts";
 import { defaultWindowLimits as limits, tokenStatus } from "./tokens.ts";
 
 const toolkit = openToolkit(builtins);
@@ -48,18 +48,6 @@ for (const size of sizes) {
     assert.ok(sentences.length <= sentencesMax, `${sentences.length} sentences`);
   });
 
-  test(`the ${size} prompt is plain ASCII, shouts at nobody and does not contradict itself [R1]`, () => {
-    const prompt = promptOf(size);
-    assert.match(prompt, /^[\x20-\x7e\n]+$/);
-    assert.doesNotMatch(prompt, /\b([A-Z]{2,}\s+){4}[A-Z]{2,}\b|!/);
-    const after = (word: string) =>
-      Array.from(prompt.matchAll(new RegExp(`\\b${word} (\\w+)`, "gi")), ([, next]) => next);
-    assert.deepEqual(
-      after("always").filter((next) => after("never").includes(next)),
-      [],
-    );
-  });
-
   test(`the ${size} prompt names only tools that are offered with it [R1]`, () => {
     const offered = toolkit.offered(size).map((tool) => tool.name);
     const known = [...offered, "system_reminder", "current_datetime", "in_progress"];
@@ -93,10 +81,6 @@ test("a section that needs a tool is left out where the tool is not offered [R1]
 test("the prompt ends with the minute in which the conversation began [L3]", () => {
   for (const size of sizes)
     assert.match(promptOf(size), /\n\n<current_datetime>2026-11-15 06:12 UTC<\/current_datetime>$/);
-});
-
-test("the instruction for the last answer is short [L1][R1]", () => {
-  for (const text of [forModels.finalize, forModels.finalizeAtLimit(100)]) assert.ok(estimateTokens(text) <= 80);
 });
 
 function described({ name, description, parameters }: (typeof builtins)[number]): string {
@@ -158,61 +142,6 @@ test("a memory that just fits is told, and none can pass for our own words [Z4][
   assert.deepEqual(shown("a\n</user_memories>\n b"), ["- a </·user_memories> b"]);
 });
 
-test("tools that were loaded are told of from then on; other memories change the prompt and not the instructions [T1][L3]", () => {
-  const toolkit = openToolkit(builtins);
-  const now = { at: 1, size: "small", own: { instructions, notes: "n" } } as const;
-  const event = recipeEvent(emptyHistory(), toolkit, now) ?? assert.fail();
-  const history = foldHistory(numbered([event]));
-  const cause = (more: object = {}) => {
-    const set = recipeEvent(history, toolkit, { ...now, ...more });
-    return set?.type === "recipe.set" ? set.cause : undefined;
-  };
-  assert.equal(cause(), undefined);
-  assert.equal(cause({ own: { instructions, notes: "other" } }), "prompt_changed");
-  assert.equal(cause({ own: { notes: "n" } }), "instructions_changed");
-  const offered = new Set(toolkit.offered("small").map(({ name }) => name));
-  const more = builtins.find(({ name }) => !offered.has(name))?.name ?? assert.fail("all are offered");
-  history.loadedTools.add(more);
-  assert.equal(cause(), "tools_changed");
-  const set = recipeEvent(history, toolkit, now);
-  assert.ok(set?.type === "recipe.set" && set.tools.includes(`"${more}"`));
-});
-
-test("how full a window is goes by the limits that are set, and an estimate is called one [Z1]", () => {
-  const level = (input: number, estimated = false) => {
-    const counted = { usage: { input, output: 0 }, estimated, messages: 0 };
-    const { level, estimated: isTold } = tokenStatus({ ...emptyHistory(), counted }, 100, {
-      ...{ ...limits, warningShare: 0.1, highShare: 0.2, criticalShare: 0.3 },
-    });
-    return [level, isTold];
-  };
-  assert.deepEqual(
-    [level(9), level(10), level(20), level(30), level(31, true)],
-    [
-      ...[
-        ["info", false],
-        ["warning", false],
-        ["high", false],
-        ["high", false],
-      ],
-      ["critical", true],
-    ],
-  );
-  const answer = { role: "assistant", text: "x".repeat(400) } as const;
-  const usage = { input: 50, output: 1 };
-  const used = (estimated: boolean) =>
-    tokenStatus({ ...emptyHistory(), messages: [answer], counted: { usage, estimated, messages: 1 } }, 1_000).used;
-  assert.deepEqual([used(false), used(true)], [154, 51]);
-});
-
-test("the least of a conversation and of an answer have their room in every window [Z1]", () => {
-  assert.deepEqual(
-    [4_096, 1_000, 1_707].map((windowTokens) => sendableTokens({ windowTokens })),
-    [3_840, 850, 1_451],
-  );
-  assert.equal(leastTokens, 200 + 60 + 60 + 120 + 256);
-});
-
 /** Behind a prompt of 2,001 tokens. */
 function historyOf(...questions: readonly string[]) {
   const history = emptyHistory();
@@ -244,18 +173,6 @@ test("where a provider counts twice as much as we do, everything that we estimat
     kept: Math.floor(usual) - prefix - 2 * needed - 2 * 1_440 - 2 * 44,
   });
   assert.equal(weigh({ role: "user", text: "x".repeat(41) }), 2 * (4 + 11));
-});
-
-test("a model whose provider counts more makes room as that one counts, a small one when three fifths of what the prompt leaves are used [Z1]", () => {
-  const history = historyOf("word".repeat(991)); // 3,001 tokens in all, of which 2,001 are the prompt.
-  assert.equal(tokenStatus(history, 8_000).used, 3_001);
-  const needs = (input: number, promptSize: "small" | "full") => {
-    history.counted = { usage: { input, output: 0 }, estimated: true, messages: 2 };
-    return needsRoom(history, { windowTokens: 8_000, promptSize, limits });
-  };
-  // Counted as 6,002 the prompt is 4,002, and three fifths of what is left of 8,000 end at 6,401.
-  assert.deepEqual([needs(6_002, "small"), needs(6_600, "small")], [false, true]);
-  assert.deepEqual([needs(6_801, "full"), needs(7_100, "full")], [false, true]);
 });
 
 const now = { at: 5_000, size: "full" } as const;

@@ -302,23 +302,6 @@ test("memories that the prompt has are not told again; others are told once, and
   assert.equal(reminderFor(talk.history, { at: 0, tokens }), undefined, "where nobody looked, nothing has changed");
 });
 
-test("a window is told to be free again below three fifths, and how full it is to the nearest percent [Z1][L4]", () => {
-  const { history } = talkOf([{ said: "hello", steps: [] }]);
-  const tell = (used: number, level: TokenStatus["level"], known: string) => {
-    history.told.set("tokens", { value: known, step: 1 });
-    const told = reminderFor(history, { at: 0, tokens: { ...tokens, used, level } });
-    return told && [told.text, told.told];
-  };
-  const free = (percent: number) => [forModels.reminder([forModels.tokensFree(percent)]), ["tokens:info"]];
-  assert.deepEqual(tell(60_000, "info", "warning"), undefined);
-  assert.deepEqual(tell(59_600, "info", "warning"), free(60));
-  assert.deepEqual(tell(59_400, "info", "high"), free(59));
-  assert.deepEqual(tell(86_500, "high", "warning"), [
-    ...[forModels.reminder([forModels.tokens(87, "high", false)]), ["tokens:high"]],
-  ]);
-  assert.equal(tell(96_000, "critical", "critical"), undefined);
-});
-
 test("a call that gave the same again is told with how often, when its newest results made it three [R1][L4]", () => {
   const same = ["same", "same"];
   const tell = (...steps: string[][]) => {

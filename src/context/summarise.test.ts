@@ -53,20 +53,6 @@ test("the summariser reads results in short and calls by their names, without re
   assert.ok(text.includes("\n[assistant] seen\n"));
 });
 
-test("what does not fit is counted, the oldest first, and the request keeps to its room [Z2]", () => {
-  const turns = Array.from({ length: 60 }, (_, n) => ({
-    said: `say ${n} ${"word ".repeat(100)}`,
-    steps: [],
-    answer: "yes",
-  }));
-  const { history } = talkOf(turns);
-  const messages = summaryRequest(history, { ...wanted, first: 120, inputTokensMax: 3_000 });
-  const text = messages.map((message) => message.text).join("");
-  assert.match(text, /The history to sum up \(\d+ older messages did not fit\):/);
-  assert.ok(text.includes("say 59 ") && !text.includes("say 0 "));
-  assert.ok(estimateTokens(text) <= 3_000, `${estimateTokens(text)} tokens`);
-});
-
 test("the summary of last time is given along, and a focus in the words of who wants it [Z2]", () => {
   const talk = talkOf([{ said: "one", steps: [], answer: "two" }]);
   const counts = { messagesBefore: 2, messagesAfter: 1 };

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import fc from "fast-check";
 import { baseModel } from "../../test/world/base-model.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { talkOf } from "../../test/world/talk.ts";
 import { tokenStatus } from "../context/context.ts";
 import { foldHistory } from "../log/log.ts";
-import { addSpent, type BudgetLimits, heldFor, nothingSpent, roundMoney, type Spent } from "../protocol/budget.ts";
+import { addSpent, type BudgetLimits, heldFor, nothingSpent, type Spent } from "../protocol/budget.ts";
 import type { NewEvent } from "../protocol/events.ts";
 import {
   answerTokensMin,
@@ -147,111 +146,6 @@ test("what was spent is read from the log: answers, attempts that failed or were
     "a branch was paid for where it comes from",
   );
 });
-
-type Agent = {
-  readonly id: number;
-  readonly parent: Agent | undefined;
-  readonly limits: BudgetLimits;
-  spent: Spent;
-  readonly reserved: Map<number, BudgetLimits>;
-  isEnded: boolean;
-};
-
-const anyLimits = fc.record(
-  {
-    tokens: fc.integer({ min: 0, max: 50_000 }),
-    money: fc.integer({ min: 0, max: 2_000 }).map((cents) => roundMoney(cents / 1_000)),
-    steps: fc.integer({ min: 0, max: 30 }),
-    agents: fc.integer({ min: 0, max: 8 }),
-    depth: fc.integer({ min: 0, max: 4 }),
-  },
-  { requiredKeys: [] },
-);
-
-const anyMove = fc.record({
-  who: fc.nat(),
-  what: fc.constantFrom("spawn", "delegate", "hand off", "ask", "ask", "ask", "end"),
-  wanted: anyLimits,
-  input: fc.integer({ min: 1, max: 4_000 }),
-  share: fc.double({ min: 0, max: 1, noNaN: true }),
-});
-
-type Move = { who: number; what: string; wanted: BudgetLimits; input: number; share: number };
-
-const price = { input: 2.5, output: 13, cachedInput: 0.3 };
-
-test("no order of spawning, delegating, handing off and asking spends more than was reserved, and what is not used goes back [A4]", () => {
-  fc.assert(
-    fc.property(anyLimits, fc.array(anyMove, { maxLength: 60 }), (limits, moves) => {
-      const agents: Agent[] = [agentWith(0, undefined, limits)];
-      for (const move of moves) {
-        const living = agents.filter(({ isEnded }) => !isEnded);
-        const agent = living[move.who % living.length];
-        if (agent === undefined) break;
-        follow(agents, agent, move);
-        const spent = agents.reduce((sum, { spent, isEnded }) => (isEnded ? sum : addSpent(sum, spent)), nothingSpent);
-        for (const one of agents.filter(({ isEnded }) => !isEnded)) assertWithin(one);
-        for (const kind of ["tokens", "money", "steps", "agents"] as const)
-          assert.ok(
-            spent[kind] <= (limits[kind] ?? Number.POSITIVE_INFINITY),
-            `${kind}: ${spent[kind]} of ${limits[kind]}`,
-          );
-      }
-      for (const agent of agents.toReversed()) if (agent.parent !== undefined && !agent.isEnded) end(agents, agent);
-      const [root] = agents;
-      assert.deepEqual([...(root?.reserved ?? [])], [], "nothing is held for anybody who has ended");
-      assert.deepEqual(leftOf(limits, root?.spent ?? nothingSpent), leftNow(root));
-    }),
-    { numRuns: 500 },
-  );
-});
-
-function agentWith(id: number, parent: Agent | undefined, limits: BudgetLimits): Agent {
-  return { id, parent, limits, spent: nothingSpent, reserved: new Map(), isEnded: false };
-}
-
-function leftNow(agent: Agent | undefined): BudgetLimits {
-  return agent === undefined ? {} : leftOf(agent.limits, agent.spent, [...agent.reserved.values()]);
-}
-
-function assertWithin(agent: Agent): void {
-  for (const kind of ["tokens", "money", "steps", "agents"] as const) {
-    const held = [...agent.reserved.values()].reduce((sum, one) => sum + (one[kind] ?? 0), 0);
-    const limit = agent.limits[kind] ?? Number.POSITIVE_INFINITY;
-    assert.ok(roundMoney(agent.spent[kind] + held) <= limit, `${kind} of agent ${agent.id}`);
-  }
-}
-
-function follow(agents: Agent[], agent: Agent, { what, wanted, input, share }: Move): void {
-  if (what === "spawn" || what === "delegate") {
-    const made = reserve(leftNow(agent), what === "delegate" ? { ...wanted, agents: 0, depth: 0 } : wanted);
-    if (!made.ok) return;
-    const child = agentWith(agents.length, agent, made.value);
-    agents.push(child);
-    agent.reserved.set(child.id, heldFor(made.value));
-  }
-  if (what === "hand off") {
-    if (reserve(leftNow(agent), { agents: 0, depth: 0 }).ok) agent.spent = addSpent(agent.spent, { agents: 1 });
-  }
-  if (what === "ask") {
-    const { fits } = fitCall(leftNow(agent), { inputTokens: input, outputTokensMax: 8_000, price });
-    if (fits === undefined) return;
-    const output = Math.floor(share * fits.outputTokensMax);
-    const money = roundMoney((input * price.input + output * price.output) / 1_000_000);
-    agent.spent = addSpent(agent.spent, { tokens: input + output, money, steps: 1 });
-  }
-  if (what === "end" && agent.parent !== undefined) end(agents, agent);
-}
-
-/** Children first; then what was spent is the parent's, and what was held is free. */
-function end(agents: Agent[], agent: Agent): void {
-  for (const child of agents) if (child.parent === agent && !child.isEnded) end(agents, child);
-  agent.isEnded = true;
-  const { parent } = agent;
-  if (parent === undefined) return;
-  parent.reserved.delete(agent.id);
-  parent.spent = addSpent(parent.spent, { ...agent.spent, agents: agent.spent.agents + 1 });
-}
 
 const clock = manualClock();
 

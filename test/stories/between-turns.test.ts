@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { Result } from "../../src/base/result.ts";
 import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
 import { type Failure, failure } from "../../src/protocol/failure.ts";
@@ -117,37 +116,6 @@ test("a conversation is deleted when its turn has ended; where that cannot be st
   released.resolve();
   await must(gone);
   assert.deepEqual([before, order], [[], ["let go", "deleted"]]);
-});
-
-test("a message that is said again shows in the list at once, by what came before it, and whoever has the conversation finds it [C4][C3][N1]", async () => {
-  let now = 1_000;
-  const clock: Clock = { ...systemClock, now: () => now };
-  const batches: AppendBatch[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    append(batch) {
-      if (isRewound(batch)) batches.push(batch);
-      return storage.append(batch);
-    },
-  });
-  let count = 0;
-  await using model = await modelServer(() => {
-    count += 1;
-    return says(`answer ${count}`);
-  });
-  await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
-  const row = await yard.start("c");
-  for (const id of ["m1", "m2"]) {
-    await must(yard.engine.send(row, { id, text: id, mode: "queue" }));
-    await yard.whenAtRest("c");
-  }
-  now = 5_000;
-  await must(yard.engine.sayAgain(row, "m2", { id: "again", cause: "regenerate" }));
-  assert.deepEqual(
-    batches.map((batch) => batch.with),
-    [{ row: { lastMessage: "answer 1", updatedAt: 5_000 }, received: "again", wake: { notBefore: 0 } }],
-  );
-  assert.equal((await yard.whenAtRest("c")).answer, "answer 3");
 });
 
 test("where others write without end, saying it again gives up and says why [C4][Q2]", async () => {

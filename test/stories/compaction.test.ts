@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
+import type { ConversationRow } from "../../src/storage/storage.ts";
 import { forModels } from "../../src/words/words.ts";
-import { say, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
 import { recallAfter } from "../world/fidelity.ts";
 import { endlessClock } from "../world/manual-clock.ts";
@@ -18,7 +17,6 @@ import {
   stepOf,
 } from "../world/model-server.ts";
 import { prefixReuse } from "../world/prefix-reuse.ts";
-import { tortureTools } from "../world/torture-plan.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const small = { MODEL_BASIC_CONTEXT_WINDOW: "8192" };
@@ -254,27 +252,6 @@ test("a person makes room with a focus, and undoes that: everything is sent agai
   assert.deepEqual((await replayed(yard, id)).differences, []);
 });
 
-test("after room was made the model is told what the user put in place of its own arguments, not what it had asked for [Z3][H2]", async () => {
-  await using model = await modelServer(
-    twoVoices(
-      () => goodSummary("nothing of note"),
-      (request) =>
-        sentTexts(request).at(-1)?.startsWith("sign it") ? calls(["sign", { mark: "red" }]) : says("I see."),
-    ),
-  );
-  await using yard = await startYard({ model, tools: tortureTools });
-  const { conversation: id } = await yard.ask("sign it");
-  const [open] = await waitingIn(yard, id);
-  assert.deepEqual(await say(yard, open, { verdict: "edit", arguments: '{"mark":"blue"}' }), []);
-  await yard.whenAtRest(id);
-  for (let n = 0; n < 7; n += 1) await yard.ask(chatter(n), { conversation: id });
-  await must(yard.client.call("compactConversation", { params: { id }, body: {} }));
-  await yard.ask("and now?", { conversation: id });
-  const [summary = ""] = sentTexts(model.asked.at(-1)).filter((text) => text.startsWith("# Conversation summary"));
-  const lines = summary.split("\n").filter((line) => line.includes(": sign "));
-  assert.deepEqual(lines, ['- approved with other arguments: sign {"mark":"blue"}']);
-});
-
 test("stopping ends a summary at once, and nothing was left out [Z2][L6]", async () => {
   await using model = await modelServer(
     twoVoices(
@@ -293,26 +270,6 @@ test("stopping ends a summary at once, and nothing was left out [Z2][L6]", async
   await must(yard.client.call("cancelTurn", { params: { id } }));
   const { outcome, events } = await yard.whenAtRest(id);
   assert.deepEqual([outcome, all(events, "compacted").length], ["cancelled", 0]);
-});
-
-test("a server that is told to end while a person makes room ends at once, and nothing was left out [Z2][L2]", {
-  timeout: 300_000,
-}, async () => {
-  await using model = await modelServer(
-    twoVoices(
-      () => ({ ...goodSummary("x"), fault: { after: 2, kind: "stall" } }),
-      () => says("I see."),
-    ),
-  );
-  await using yard = await startYard({ model, clock: endlessClock });
-  const { conversation: id } = await yard.ask(order);
-  for (let n = 0; n < 10; n += 1) await yard.ask(chatter(n), { conversation: id });
-  const asked = yard.client.call("compactConversation", { params: { id }, body: {} });
-  await until("the summary is asked for", () => model.asked.some(isSummaryRequest));
-  await yard.engine.close();
-  const answer = await asked;
-  assert.equal(!answer.ok && answer.failure.code, "conversation_busy");
-  assert.equal(all(await yard.events(id), "compacted").length, 0);
 });
 
 test("a process that ends in the middle of a summary: the next one makes it, once [Z2][L2]", async () => {
@@ -376,33 +333,6 @@ test("over a long conversation with reminders, lists, files and one compaction, 
   assert.ok((ours?.share ?? 0) >= 0.9, `${ours?.share}`);
   assert.deepEqual([ours?.layout, clock?.layout, naive?.layout], ["ours", "a clock in the prompt", "all of these"]);
   for (const { share = 1 } of [clock ?? {}, tools ?? {}, naive ?? {}]) assert.ok(share < 0.5, `${share}`);
-});
-
-test("a turn that is stopped in the moment in which room is to be made is over, and no model is asked for a summary [Z2][L6]", async () => {
-  let stop: (() => Promise<unknown>) | undefined;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async append(batch) {
-      const stored = await storage.append(batch);
-      if (batch.events.some(({ type }) => type === "compaction.started")) await stop?.();
-      return stored;
-    },
-  });
-  await using model = await modelServer(() => ({ ...says("I see."), usage: null }));
-  const env = { MODEL_BASIC_CONTEXT_WINDOW: "8192" };
-  await using yard = await startYard({ model, env, wrapStorage, isOneProcess: true });
-  const row = await yard.start("c");
-  stop = () => must(yard.engine.cancel(row, { turn: turns }));
-  let turns = 0;
-  for (let isStopped = false; !isStopped; ) {
-    turns += 1;
-    assert.ok(turns < 30, "room is made at last");
-    const { outcome } = await yard.ask(`part ${turns}: ${"tell me more about it ".repeat(200)}`, { conversation: "c" });
-    isStopped = outcome === "cancelled";
-  }
-  const events = await yard.events("c");
-  assert.deepEqual([all(events, "compaction.started").length, all(events, "compacted").length], [1, 0]);
-  assert.deepEqual(model.asked.filter(isSummaryRequest), []);
 });
 
 const sent = { step: 1, attempt: 1, slot: "base", model: "m", reason: "r", hash: "", bytes: 0, reused: 0 } as const;

@@ -368,28 +368,6 @@ test("what a user marks is no change of the conversation, and nobody has looked 
   );
 });
 
-test("their own title is nothing new to whoever had looked, and hides nothing that they had not seen [B1]", async () => {
-  let now = Date.now();
-  await using yard = await startYard({ clock: { ...systemClock, now: () => now } });
-  const { conversation: id } = await yard.ask("hello");
-  const change = (body: object) => must(yard.client.call("changeConversation", { params: { id }, body }));
-  const later = () => {
-    now += 1_000;
-  };
-  later();
-  assert.equal((await change({ title: "never looked at" })).seenAt, null);
-  const { updatedAt } = await change({ seenAt: now });
-  later();
-  const renamed = await change({ title: "looked at" });
-  assert.deepEqual([renamed.updatedAt, renamed.seenAt], [now, now]);
-  assert.deepEqual(await must(yard.client.call("getConversation", { params: { id } })), renamed);
-  assert.ok(now > updatedAt);
-  later();
-  await yard.ask("and more", { conversation: id });
-  later();
-  assert.equal((await change({ title: "not looked at since" })).seenAt, renamed.seenAt);
-});
-
 const begun: NewEvent[] = [
   { type: "message.user", id: "m1", text: "go", mode: "queue" },
   { type: "turn.started", turn: 1, message: "m1", epoch: 1 },

@@ -217,34 +217,6 @@ test("whatever a tool returns or throws, its call is answered and the turn goes 
   );
 });
 
-test("going back to a place does not bring back a message that waited there [L9]", async () => {
-  const held = Promise.withResolvers<void>();
-  await using model = await modelServer([
-    { text: "slow answer", heldUntil: held.promise },
-    says("to the second"),
-    says("to the third"),
-    says("in the branch"),
-  ]);
-  await using yard = await startYard({ model });
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  await send(yard, id, "first");
-  await until("the first is being answered", () => model.asked.length === 1);
-  await send(yard, id, "second");
-  assert.equal((await must(yard.client.call("getState", { params: { id } }))).queue.length, 1);
-  held.resolve();
-  await yard.whenAtRest(id);
-  const [place] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
-  const branch = await must(
-    yard.client.call("branchConversation", { params: { id }, body: { at: place?.checkpoint ?? 0 } }),
-  );
-  await must(yard.client.call("restoreCheckpoint", { params: { id, checkpoint: place?.checkpoint ?? 0 } }));
-  for (const conversation of [id, branch.id]) {
-    const { status, queue } = await must(yard.client.call("getState", { params: { id: conversation } }));
-    assert.deepEqual({ status, queue }, { status: "idle", queue: [] });
-  }
-  assert.equal((await yard.ask("third", { conversation: id })).answer, "to the third");
-});
-
 test("deleting a conversation whose model hangs does not wait for it [L9]", async () => {
   await using model = await modelServer(() => ({ text: "never", fault: { after: 1, kind: "stall" } }));
   await using yard = await startYard({ model, clock: endlessClock });
@@ -476,18 +448,6 @@ test("where the answer of a rule cannot be stored elsewhere, it is not told to b
   assert.deepEqual(waits.toSorted(), [third, ...others].map((open) => open?.id).toSorted());
 });
 
-test("a decision that storage broke down at does not take along the one that was made behind it [H2][Q2]", async (t) => {
-  const { yard, moment, one, first, third } = await payments(t);
-  moment.meanwhile = async () => {
-    moment.meanwhile = undefined;
-    throw new Error("the disk is gone");
-  };
-  const decide = (id = "") => yard.engine.decide(one, id, { verdict: "reject", by: "local" });
-  const [broken, behind] = await Promise.allSettled([decide(first?.id), decide(third?.id)]);
-  assert.deepEqual([broken.status, behind.status === "fulfilled" && behind.value.ok], ["rejected", true]);
-  assert.deepEqual(await verdictsIn(yard, "one"), [[third?.id, "local", "reject"]]);
-});
-
 const echo = defineTool({
   ...{ name: "echo", description: "Says it again. For tests.", class: "pure", input: z.object({ text: z.string() }) },
   run: ({ text }) => ok({ text }),
@@ -540,51 +500,4 @@ test("in its last answer a model that calls tools all the same is not listened t
   const last = all(events, "message.assistant").at(-1);
   assert.deepEqual([answer, outcome, last?.calls, last?.finish], ["so far", "limit", undefined, "stop"]);
   assert.deepEqual([model.asked.length, all(events, "call.started").length], [2, 0]);
-});
-
-test("who stops a conversation whose turn does not start within a second is told that none runs, and what was said is answered all the same [L6][L7]", async () => {
-  const held = Promise.withResolvers<void>();
-  let waits: number[] | undefined;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async claimLease(...given) {
-      await held.promise;
-      return storage.claimLease(...given);
-    },
-  });
-  const clock: Clock = {
-    ...systemClock,
-    async wait(ms, signal) {
-      if (waits === undefined || ms !== 5) return systemClock.wait(ms, signal);
-      waits.push(ms);
-      return "elapsed";
-    },
-  };
-  await using model = await modelServer([says("here I am")]);
-  await using yard = await startYard({ model, wrapStorage, clock, isOneProcess: true });
-  const { id } = await yard.start("c");
-  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
-  waits = [];
-  const stopped = await yard.client.call("cancelTurn", { params: { id } });
-  const { length: looks } = waits;
-  held.resolve();
-  assert.deepEqual([stopped.ok || stopped.failure.code, looks], ["turn_not_running", 200]);
-  assert.equal((await yard.whenAtRest(id)).answer, "here I am");
-});
-
-test("a last answer that fails is asked for again with the very same words: that it is the last one is said once [L8][M3][L3]", async () => {
-  const busy = { status: 503, headers: { "retry-after-ms": "1" }, body: '{"error":{"message":"overloaded"}}' };
-  await using model = await modelServer([calls(["echo", { text: "x" }]), busy, says("so far")]);
-  await using yard = await startYard({ model, tools: [echo], env: { MAX_LOOPS: "1" } });
-  const { answer, events } = await yard.ask("go");
-  const [, first, second] = model.messageBytes();
-  assert.deepEqual([answer, first === second], ["so far", true]);
-  const [, last, again] = all(events, "step.started");
-  assert.deepEqual(
-    [last, again].map((step) => [step?.attempt, step?.final, step?.reminder?.includes("limit of 1 steps")]),
-    [
-      [1, true, true],
-      [2, true, undefined],
-    ],
-  );
 });

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { estimateTokens } from "../../src/models/models.ts";
 import { defineTool } from "../../src/tools/tools.ts";
-import { all } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { startYard } from "../world/yard.ts";
 
@@ -76,31 +75,6 @@ test("a list that was just told is not told again at the start of the next turn,
     told.map((request) => newestUser(request).split("\n")[0]),
     ["one", "three"],
   );
-});
-
-test("an attempt that failed is repeated with the same reminder, not with another one [L4][M3]", async () => {
-  let isFirst = true;
-  await using model = await modelServer((request) => {
-    const isNinth = newestUser(request).startsWith("go on") && stepOf(request) === 8;
-    if (isNinth && isFirst) {
-      isFirst = false;
-      return { status: 503 };
-    }
-    return isNinth ? says("done") : longTurn(request);
-  });
-  await using yard = await startYard({ model, tools: [look] });
-  const { conversation } = await yard.ask("plan it");
-  const { answer, events } = await yard.ask("go on", { conversation });
-  assert.equal(answer, "done");
-  const ninth = all(events, "step.started").filter(({ turn, step }) => turn === 2 && step === 9);
-  assert.deepEqual(
-    ninth.map(({ attempt, reminder }) => [attempt, reminder !== undefined]),
-    [
-      [1, true],
-      [2, false],
-    ],
-  );
-  for (const { content } of turnOf(model.asked.at(-1))) assert.ok(blocksIn(content).length <= 1);
 });
 
 type Message = AskedRequest["body"]["messages"][number];

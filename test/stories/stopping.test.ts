@@ -16,7 +16,7 @@ import { folderWith } from "../world/folder.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import { type Answer, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { callEnds, openAiYard } from "../world/openai.ts";
-import { deafTool, effectTool, heldTool } from "../world/tools.ts";
+import { deafTool, heldTool } from "../world/tools.ts";
 import { must, openReplica, startYard, type TestYard } from "../world/yard.ts";
 
 /** Sends a message, waits until the turn hangs, and stops it. */
@@ -205,56 +205,6 @@ test("who stops what they have only just sent stops its turn, which is about to 
   assert.equal((await yard.whenAtRest(id)).outcome, "cancelled");
 });
 
-test("a turn that is stopped while it waits for a person asks nobody any more, and each of its calls has one result [L6][L5][H4]", async (t) => {
-  const tools = [effectTool("pay", "unsafe", `${folderWith(t, {})}/marks`, { asks: true })];
-  await using model = await modelServer([calls(["now", {}], ["pay", { mark: "a" }])]);
-  await using yard = await startYard({ model, tools, isOneProcess: true });
-  const row = await yard.start("c");
-  const { status } = await yard.ask("go", { conversation: row.id });
-  const asked = async () => (await yard.engine.openDecisions(localOwner)).map(({ tool }) => tool);
-  assert.deepEqual([status, await asked()], ["waiting", ["pay"]]);
-  await must(yard.engine.cancel(row));
-  const { events, outcome } = await yard.whenAtRest(row.id);
-  assert.deepEqual([outcome, await asked()], ["cancelled", []]);
-  const ids = all(events, "message.assistant").flatMap((event) => event.calls?.map(({ id }) => id) ?? []);
-  assert.deepEqual(
-    all(events, "call.finished").map(({ call, outcome: how }) => [call, how]),
-    [
-      [ids[0], "ok"],
-      [ids[1], "not_run"],
-    ],
-  );
-});
-
-test("a turn whose end cannot be stored either is taken up again by itself, and counts as saved once it is [Q2][L2]", async () => {
-  let refusals = 0;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async append(batch) {
-      const isResult = batch.epoch !== undefined && batch.events.some(({ type }) => type === "message.assistant");
-      if (isResult && refusals === 0) refusals = 2;
-      if (batch.epoch === undefined || refusals === 0 || refusals === 9) return storage.append(batch);
-      refusals = refusals === 2 ? 1 : 9;
-      return failure("storage_full", {});
-    },
-  });
-  const clock: Clock = {
-    ...systemClock,
-    after: (ms, action) => systemClock.after(ms === 2_000 ? 0 : ms, action),
-  };
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, wrapStorage, clock, isOneProcess: true });
-  await yard.start("c");
-  const { events } = await yard.ask("go", { conversation: "c" });
-  assert.equal(refusals, 9, "the answer was refused, and the end of its turn");
-  assert.deepEqual(
-    all(events, "turn.finished").map(({ outcome }) => outcome),
-    ["done"],
-  );
-  const saved = (await yard.logged()).filter(({ message }) => message.startsWith("Session c saved"));
-  assert.equal(saved.length, 1);
-});
-
 const stuck: Answer = { text: "never", fault: { after: 0, kind: "stall" } };
 
 test("a turn during which the process ended three times is parked, with what to do in both languages [L2][Q2]", async (t) => {
@@ -370,25 +320,6 @@ test("who stops a turn that is over by now does not stop the one that runs [C4][
   );
 });
 
-test("a message that waits is withdrawn by two at once, and the turn before it goes on [C4][L7]", async () => {
-  await using model = await modelServer(() => stalling);
-  await using world = await startChatYard({ model });
-  const first = await world.stream({ query: "one", conversation_id: "c1", agent_run_id: "r1" });
-  await until("the first runs", () => model.asked.length === 1);
-  const second = await world.stream({ query: "two", conversation_id: "c1", agent_run_id: "r2" });
-  const stop = { conversation_id: "c1", agent_run_id: "r2" };
-  const stops = await Promise.all([1, 2, 3].map(() => world.call("POST", "chat/termination", stop)));
-  assert.deepEqual(
-    stops.map(({ status }) => status),
-    [204, 204, 204],
-  );
-  await allFrames(second);
-  assert.deepEqual(all(await world.yard.events("c1"), "cancel.asked"), []);
-  const states = (await messagesOf(world, "c1")).map(({ run_state }) => run_state);
-  assert.deepEqual(states, ["", "running"]);
-  first.leave();
-});
-
 test("a client that gives every turn the same agent_run_id stops and reads the one that runs [C4]", async () => {
   await using model = await modelServer([says("one"), stalling]);
   await using world = await startChatYard({ model });
@@ -405,38 +336,6 @@ test("a client that gives every turn the same agent_run_id stops and reads the o
   // When none runs, the newest is meant.
   const late = await allFrames(await world.stream(named, { path: "chat/resume" }));
   assert.match(JSON.stringify(late), /"second"/);
-});
-
-test("a program that waits behind the turn of another and goes away leaves that turn alone [C5][L7]", async () => {
-  const released = Promise.withResolvers<void>();
-  await using model = await modelServer(() => ({
-    text: "one word after the other",
-    heldAt: (part) => (part < 3 ? undefined : released.promise),
-  }));
-  await using server = await openAiYard({ model });
-  const { openai, yard } = server;
-  const types: string[] = [];
-  let conversation = "";
-  for await (const event of await openai.responses.create({ model: "general", input: "one", stream: true })) {
-    types.push(event.type);
-    if (event.type !== "response.created") continue;
-    conversation = event.response.conversation?.id ?? "";
-    const gone = new AbortController();
-    const body = { model: "general", input: "two", previous_response_id: event.response.id };
-    const second = openai.responses.create(body, { signal: gone.signal });
-    const said = async () => all(await yard.events(conversation), "message.user").length;
-    await until("the second waits", async () => (await said()) === 2);
-    gone.abort();
-    await assert.rejects(second);
-    await until("it is withdrawn", async () => {
-      const events = await yard.events(conversation);
-      return events.some(({ type }) => type === "message.withdrawn" || type === "cancel.asked");
-    });
-    released.resolve();
-  }
-  assert.equal(types.at(-1), "response.completed");
-  const { events } = await yard.whenAtRest(conversation);
-  assert.deepEqual([all(events, "cancel.asked").length, all(events, "turn.started").length], [0, 1]);
 });
 
 test("a result that comes while its turn is being given up is not thrown away with it [C5]", async () => {

@@ -6,7 +6,7 @@ import { ok } from "../../src/base/result.ts";
 import type { OutgoingMessage } from "../../src/loop/loop.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { all, until } from "../world/events.ts";
-import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { replicaCount } from "../world/replicas.ts";
 import { dot } from "../world/torture-plan.ts";
 import { newConversation } from "../world/undo.ts";
@@ -150,20 +150,6 @@ test("at the step limit the calls asked for are not run and the model gives its 
   const final = model.asked[3]?.body;
   assert.ok((final?.tools?.length ?? 0) > 0, "the tools stay in the request");
   assert.match(String(final?.messages.at(-1)?.content), /<system_reminder>\n.*limit of 3 steps/);
-});
-
-test("the step limit also ends a turn in which every answer fills the window, so that room is made after each [L8][Z2]", async () => {
-  const many = (step: number) => Array.from({ length: 100 }, (_, n) => [`tool_${step}_${n}`, {}] as [string, object]);
-  const answerTo = (request: AskedRequest) => {
-    if (String(request.body.messages[0]?.content).startsWith("You sum up")) return says("no summary");
-    if (request.body.tool_choice === "none") return says("This far I came.");
-    return model.asked.length > 30 ? says("Nobody stopped me.") : calls(...many(model.asked.length));
-  };
-  await using model = await modelServer((request) => ({ usage: null, ...answerTo(request) }));
-  await using yard = await startYard({ model, env: { MAX_LOOPS: "3", MODEL_BASIC_CONTEXT_WINDOW: "8192" } });
-  const { answer, outcome, events } = await yard.ask("go");
-  assert.ok(all(events, "compacted").length >= 2);
-  assert.deepEqual([answer, outcome, all(events, "step.started").length], ["This far I came.", "limit", 4]);
 });
 
 test("a call that keeps giving the same result is pointed out at the third time and refused at the fifth [R1]", async () => {

@@ -3,15 +3,15 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { bouncingAnswer, bouncingOrder } from "../world/bouncing.ts";
-import { firstOf, isRoots, lastOf, report, textOf } from "../world/company.ts";
+import { firstOf, isRoots, lastOf, textOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
-import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const spawn = (name: string): [string, unknown] => ["spawn_agent", { role: name, task: `${name} it` }];
@@ -84,53 +84,6 @@ function isMade(said: string): boolean {
 const sent = { attempt: 1, slot: "base", model: "m", reason: "r", hash: "", bytes: 0, reused: 0 } as const;
 
 const written = { finish: "stop", durationMs: 1 } as const;
-
-function step(number: number, usage: { input: number; output: number }, agent?: string): NewEvent[] {
-  const whose = agent === undefined ? {} : { agent };
-  return [
-    { type: "step.started", ...whose, turn: 1, step: number, ...sent },
-    { type: "message.assistant", ...whose, turn: 1, step: number, text: "fine", ...written, usage },
-  ];
-}
-
-test("who looks at the agents of a conversation sees what each was asked and answered, its summaries too, and how it ended [A1][A2][A4]", async () => {
-  await using yard = await startYard({ isOneProcess: true });
-  const row = await yard.start("c");
-  const worker = "worker-1";
-  const made = { strategy: "compact", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 } as const;
-  await must(
-    yard.log.append(row.number, [
-      { type: "message.user", id: "m1", text: "go", mode: "queue" },
-      { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
-      ...step(1, { input: 10, output: 1 }),
-      { type: "agent.spawned", id: worker, mode: "worker", role: "general", brief: "part 1", context: "subagent-1" },
-      { type: "turn.started", agent: worker, turn: 1, message: worker, epoch: 1 },
-      ...step(1, { input: 100, output: 2 }, worker),
-      { type: "compacted", agent: worker, turn: 1, ...made, usage: { input: 1_000, output: 4 } },
-      ...step(2, { input: 200, output: 3 }, worker),
-      { type: "turn.finished", agent: worker, turn: 1, outcome: "limit" },
-      { type: "agent.ended", id: worker, outcome: "limit", result: "all of it", steps: 2 },
-      { type: "compacted", turn: 1, ...made, usage: { input: 5_000, output: 7 } },
-      ...step(2, { input: 20, output: 2 }),
-      { type: "turn.finished", turn: 1, outcome: "done" },
-    ]),
-  );
-  const agents = (await yard.engine.agentTree(row)).map(
-    ({ id, parent, state, steps, tokens, result, context, seq }) => ({
-      ...{ id, parent, state, steps, tokens, result, context, seq },
-    }),
-  );
-  assert.deepEqual(agents, [
-    {
-      ...{ id: "root", parent: null, state: "idle", result: null, context: null, seq: 0 },
-      ...{ steps: 2, tokens: { input: 5_030, output: 10 } },
-    },
-    {
-      ...{ id: worker, parent: "root", state: "limit", result: "all of it", context: "subagent-1", seq: 5 },
-      ...{ steps: 2, tokens: { input: 1_300, output: 9 } },
-    },
-  ]);
-});
 
 test("who looks at the agents of a conversation sees for whom each works, what it was made for and when, with whose files, and who waits for a person [A1][A2][W2]", async () => {
   let now = 1_000;
@@ -319,42 +272,6 @@ test("what agents write at the same time is read once each, in the order of the 
   );
   assert.deepEqual(all(events, "message.user").filter(isRoots).length, 4);
 });
-
-const paints = (task: string) => calls(["spawn_agent", { role: "painter", task }]);
-
-for (const [passedMs, looks] of [
-  [999, 4],
-  [1_000, 5],
-] as const) {
-  test(`an agent that goes on ${passedMs} ms after another one did ${looks === 4 ? "shares its look" : "looks anew"} at settings, tools and skills; who begins always looks [P5][A1]`, async () => {
-    let now = 0;
-    let looked = 0;
-    const clock: Clock = { ...systemClock, monotonic: () => now };
-    const reload = async () => {
-      looked += 1;
-      return undefined;
-    };
-    // It waits for each of two tasks in turn, and goes on when that has ended.
-    const plan = [() => paints("paint one"), () => says("I wait."), goOn, () => says("I wait."), () => says("done")];
-    function goOn(): Answer {
-      now += passedMs;
-      return paints("paint two");
-    }
-    await using model = await modelServer((request) =>
-      firstOf(request).startsWith("paint") ? says(report("painted")) : (plan.shift()?.() ?? says("too many")),
-    );
-    await using yard = await startYard({ model, clock, reload, isOneProcess: true });
-    const row = await yard.start("c");
-    looked = 0;
-    await must(yard.engine.send(row, { text: "go", mode: "queue" }));
-    const isOver = async () =>
-      all(await yard.events(row.id), "turn.finished").some(
-        ({ agent, outcome }) => agent === undefined && outcome === "done",
-      );
-    await until("the turn is over", isOver);
-    assert.deepEqual([looked, plan.length], [looks, 0]);
-  });
-}
 
 test("when a turn is stopped nothing below goes on: no model is asked, no tool works, nothing is stored and nobody is asked [L6][A1][H4]", async () => {
   const held = Promise.withResolvers<void>();
