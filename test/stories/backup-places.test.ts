@@ -68,26 +68,6 @@ test("a backup for which the server cannot read a folder of its own is told so, 
   assert.deepEqual(await backUp(yard, "/sys/b.tar"), ["backup_failed", { why: "read_only" }]);
 });
 
-test("a restore whose database has a place that nobody can open is told so, and leaves what was there [Q3][Q2]", async (t) => {
-  const folder = folderOf(t);
-  const path = join(folder, "b.tar");
-  {
-    await using yard = await startYard();
-    assert.deepEqual(await backUp(yard, path), ["ok"]);
-  }
-  const data = join(folder, "data");
-  mkdirSync(data);
-  writeFileSync(join(data, "mine"), "mine");
-  // A link to itself in place of its folder.
-  symlinkSync("loop", join(folder, "loop"));
-  const restored = await restore(path, data, { sessionDbPath: join(folder, "loop", "sessions.db"), replaces: true });
-  assert.deepEqual(restored.ok || [restored.failure.code, restored.failure.params], ["restore_failed", { why: "io" }]);
-  assert.deepEqual(
-    readdirSync(data).filter((name) => !name.startsWith("owner.lock")),
-    ["mine"],
-  );
-});
-
 test(
   "what a program made unreadable for the server is not in a backup, and is named and counted [Q3]",
   needsRoot,

@@ -1,17 +1,23 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { folded } from "../world/chat.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
+import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { cannotStore } from "../world/postgres-server.ts";
+import { openBrowser, signInServer } from "../world/sign-in-service.ts";
 import { effectTool } from "../world/tools.ts";
-import { type OneOfTwo, startTwo } from "../world/two-yards.ts";
-import { must } from "../world/yard.ts";
+import { type OneOfTwo, startTwo, type TwoYards } from "../world/two-yards.ts";
+import { must, openReplica } from "../world/yard.ts";
 
 // Two processes on one database. Every conversation is at home in one of them; whoever comes to the other notices nothing.
 
@@ -255,3 +261,190 @@ test("cleaning up moves what nobody used, wherever its conversation is at home, 
   const { items } = await must(other.client.call("listTrash", {}));
   assert.deepEqual(items.map(({ conversation }) => conversation).sort(), ids.sort());
 });
+
+// Two processes on one database, and who comes in: a load balancer sends each request of a browser to any of them.
+
+test("who begins to sign in through a service at one process comes back at the other, and people of one name stay two [N1][C6]", {
+  ...needed,
+}, async (t) => {
+  const service = await signInServer({ s1: { preferred_username: "ann" }, s2: { preferred_username: "ann" } });
+  t.after(() => service.close());
+  const { issuer, secret: clientSecret } = service;
+  const about = { clientId: "agentyard", name: "Example", addsUsers: true, scopes: ["profile"] };
+  await using two = await startTwo({ server: { oidc: { issuer, clientSecret, ...about } } });
+  const { one, other } = two;
+  const callback = `${one.address}/sign-in/oidc/callback`;
+  service.serve(callback);
+  const begun = async (person: string) => {
+    service.person = person;
+    const browser = openBrowser();
+    const { url } = await browser.go(`${one.address}/sign-in/oidc?next=/api/v1/me`, { stop: callback });
+    return { browser, url };
+  };
+  const [first, second] = [await begun("s1"), await begun("s2")];
+  const arrived = await Promise.all([
+    first.browser.go(first.url.replace(one.address, other.address)),
+    second.browser.go(second.url),
+  ]);
+  assert.deepEqual(
+    arrived.map(({ status }) => status),
+    [200, 200],
+  );
+  const ids = arrived.map(({ text }) => JSON.parse(text).user.id);
+  assert.deepEqual(ids.toSorted(), ["ann", "ann-2"]);
+  assert.equal((await must(one.client.call("listUsers"))).items.length, 2);
+});
+
+test("who signs out at one process is signed out at both, also where that is handed on without their cookie [N1][C6]", {
+  ...needed,
+}, async () => {
+  await using two = await startTwo();
+  const password = "a good password";
+  await must(two.one.client.call("addUser", { body: { id: "ann", password } }));
+  for (const { address } of [two.one, two.other]) {
+    const here = { origin: address, "content-type": "application/json" };
+    const body = JSON.stringify({ user: "ann", password });
+    const signed = await fetch(`${address}/api/v1/sign-in`, { method: "POST", headers: here, body });
+    const cookie = (signed.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const me = async () =>
+      Promise.all(
+        [two.one, two.other].map(
+          async (place) => (await fetch(`${place.address}/api/v1/me`, { headers: { cookie } })).status,
+        ),
+      );
+    assert.deepEqual(await me(), [200, 200]);
+    const out = await fetch(`${address}/api/v1/sign-out`, { method: "POST", headers: { ...here, cookie } });
+    assert.deepEqual([out.status, await me()], [204, [401, 401]]);
+  }
+});
+
+test("a stream at one process ends when its key is taken away at the other, and so does one that was handed on [N1][C6]", {
+  ...needed,
+}, async () => {
+  await using two = await startTwo();
+  const { one, other } = two;
+  await must(one.client.call("addUser", { body: { id: "ann" } }));
+  const { key, id } = await must(one.client.call("addKey", { params: { user: "ann" }, body: { scopes: ["chat"] } }));
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const made = await one.send("POST", "/api/v1/conversations", { headers, body: "{}" });
+  assert.equal(made.status, 201, made.text);
+  const followed = [one, other].map(({ address }) =>
+    fetch(`${address}/api/v1/conversations/${made.json.id}/stream`, { headers }),
+  );
+  const readers = (await Promise.all(followed)).map((response) => {
+    assert.equal(response.status, 200);
+    return response.body?.getReader();
+  });
+  for (const reader of readers) await reader?.read();
+  await must(other.client.call("removeKey", { params: { user: "ann", key: id } }));
+  const ended = readers.map(async (reader) => {
+    for (;;) if ((await reader?.read())?.done !== false) return;
+  });
+  await Promise.allSettled(ended);
+  assert.equal((await fetch(`${other.address}/api/v1/me`, { headers })).status, 401);
+});
+
+// Programs of several processes on one database: what runs in one of them is not over because another one begins or ends.
+
+test("a program runs on where it runs, whichever other process begins or ends meanwhile [N1][X4]", {
+  skip: cannotStore,
+}, async (t) => {
+  const provider = playedProvider();
+  const options = sandboxOver(provider);
+  await using two = await startTwo(options);
+  const { one, other } = two;
+  const begun = await one.send("POST", "/api/v1/executions/sessions/sb-session-local/execute", {
+    json: { code: "long", language: "python" },
+  });
+  assert.equal(begun.status, 201, begun.text);
+  const { execution_id: id } = begun.json;
+  const status = async () => (await one.send("GET", `/api/v1/executions/${id}/status`)).json.status;
+  await until("it runs", async () => (await status()) === "running");
+
+  const own = mkdtempSync(join(tmpdir(), "agentyard-third-"));
+  t.after(() => rmSync(own, { recursive: true, force: true }));
+  const { storage, secretKey = "" } = one.config;
+  const shared = { AGENTYARD_DATABASE_URL: storage.database?.url ?? "", AGENTYARD_KEY: secretKey };
+  const third = await openReplica(options, { own, shared, clock: systemClock });
+  t.after(async () => {
+    await third.yard.close();
+    await third.peers.close();
+    await third.logger.close();
+  });
+  await other.close();
+  assert.equal(await status(), "running");
+  for (const execution of provider.guests.flatMap(({ running }) => [...running.values()])) execution.finish();
+  await until("it is done", async () => (await status()) === "completed");
+  await one.close();
+  const told = await third.yard.fetch(`http://third/api/v1/executions/${id}/status`, { method: "GET", headers: {} });
+  assert.match(await told.text(), /"status":"completed"/);
+});
+
+test("what runs of a session that was stopped and made anew at another server ends when its server hears of it [N1][S1]", {
+  skip: cannotStore,
+}, async () => {
+  const words = heldWords();
+  await using two = await startTwo({ ...sandboxOver(playedProvider()), wrapStorage: words.wrapStorage });
+  const { stateOf, replace } = await runningAtOther(two);
+  words.hold();
+  await replace();
+  assert.equal(await stateOf(), "running");
+  words.pass();
+  await until("it is ended", async () => (await stateOf()) === "cancelled");
+});
+
+test("a program of a conversation is stopped where it runs, whichever server is asked [N1][X2]", {
+  skip: cannotStore,
+}, async () => {
+  await using two = await startTwo(sandboxOver(playedProvider()));
+  const { path, stateOf } = await runningAtOther(two);
+  const stopped = await two.one.send("POST", `${path}/cancel`);
+  assert.equal(stopped.status, 200, stopped.text);
+  await until("it is ended", async () => (await stateOf()) === "cancelled");
+});
+
+const session = "/api/v1/sessions/sb-session-local";
+
+/** A program in a conversation that is at home at the other server; the session of its user is at home at the first one. */
+async function runningAtOther({ one, other }: TwoYards) {
+  assert.deepEqual(await one.peers.homes.homeOf("u:local"), { isHere: true });
+  const { id: conversation } = await must(other.client.call("createConversation", { body: {} }));
+  const row = await must(other.yard.log.find(localOwner, conversation));
+  assert.deepEqual(await other.peers.homes.homeOf(`c:${row.number}`), { isHere: true });
+  const begun = await other.send("POST", "/api/v1/executions/sessions/sb-session-local/execute", {
+    json: { code: "long", language: "python", conversation_id: conversation },
+  });
+  assert.equal(begun.status, 201, begun.text);
+  const path = `/api/v1/executions/${begun.json.execution_id}`;
+  const stateOf = async () => (await other.send("GET", `${path}/status`)).json.status;
+  await until("it runs", async () => (await stateOf()) === "running");
+  return {
+    ...{ path, stateOf },
+    files: `${session}/files?conversation_id=${conversation}`,
+    async replace() {
+      const stopped = await one.send("POST", `${session}/terminate`);
+      assert.equal(stopped.status, 200, stopped.text);
+      const made = await one.send("POST", "/api/v1/sessions", { json: {} });
+      assert.equal(made.status, 201, made.text);
+    },
+  };
+}
+
+/** What servers tell each other waits, as on a line that is slow, and then comes in its order. */
+function heldWords() {
+  let isHeld = false;
+  const held: (() => void)[] = [];
+  return {
+    wrapStorage: (storage: Storage): Storage => ({
+      ...storage,
+      onTold: (listener) => storage.onTold((told) => void (isHeld ? held.push(() => listener(told)) : listener(told))),
+    }),
+    hold() {
+      isHeld = true;
+    },
+    pass() {
+      isHeld = false;
+      for (const tell of held.splice(0)) tell();
+    },
+  };
+}

@@ -1,11 +1,22 @@
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { failed, ok } from "../../src/base/result.ts";
 import { type Homes, homesHere } from "../../src/homes/homes.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
+import { failure, makeFailure } from "../../src/protocol/failure.ts";
 import { type Storage, StorageAway, type Told } from "../../src/storage/storage.ts";
+import { defineTool } from "../../src/tools/tools.ts";
+import { firstOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
-import { modelServer, says } from "../world/model-server.ts";
+import { folderWith } from "../world/folder.ts";
+import { endlessClock } from "../world/manual-clock.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { cannotStore } from "../world/postgres-server.ts";
+import { heldTool } from "../world/tools.ts";
+import { startTwo } from "../world/two-yards.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const everyMs = 1_000;
@@ -108,33 +119,6 @@ test("a look that the storage broke off is made again in the next second, and wh
   await yard.whenAtRest(row.id);
 });
 
-test("what another server had for a while and left as it was is looked at again when it is at home here once more [N1][L2]", async () => {
-  const { heard, second, options } = amongOthers();
-  let isHere = true;
-  const isAsked = Promise.withResolvers<void>();
-  const homes: Homes = {
-    ...options.homes,
-    async holds() {
-      const was = isHere;
-      isHere = false;
-      if (!was) isAsked.resolve();
-      return was;
-    },
-  };
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, ...options, homes });
-  const row = await yard.start("c");
-  await storedElsewhere(yard, row.number, "m1");
-  // It is found, and gone before it is driven.
-  second();
-  await isAsked.promise;
-  homes.holds = async () => true;
-  heard.back();
-  second();
-  await until("it is answered", async () => all(await yard.events(row.id), "turn.finished").length === 1);
-  await yard.whenAtRest(row.id);
-});
-
 test("what is told while a look is under way is looked for after it, without another second [N1][L2]", async () => {
   const { heard, second, options } = amongOthers();
   const [looks, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -161,4 +145,436 @@ test("what is told while a look is under way is looked for after it, without ano
   seen.resolve();
   await until("it is answered", async () => all(await yard.events(row.id), "turn.finished").length === 1);
   await yard.whenAtRest(row.id);
+});
+
+/** A third of a lease: that often it is renewed. */
+const renewMs = 5_000;
+
+/** A tool whose work cannot be undone. */
+function payer() {
+  const paid: number[] = [];
+  const pay = defineTool({
+    ...{ name: "pay", description: "Pays.", class: "unsafe", input: z.object({ sum: z.number() }) },
+    async run({ sum }) {
+      paid.push(sum);
+      return ok({ text: `paid ${sum}` });
+    },
+  });
+  return { pay, paid };
+}
+
+test("a server that slept through most of its lease does nothing that cannot be undone until it has renewed it [L2][N1]", async () => {
+  let now = 0;
+  let renew = () => {};
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => now,
+    after(ms, action) {
+      if (ms !== renewMs) return systemClock.after(ms, action);
+      renew = action;
+      return () => {};
+    },
+  };
+  const renewed = Promise.withResolvers<void>();
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async renewLease(...given) {
+      const answer = await storage.renewLease(...given);
+      setImmediate(renewed.resolve);
+      return answer;
+    },
+  });
+  const { pay, paid } = payer();
+  await using model = await modelServer(() => {
+    const sum = model.asked.length;
+    if (sum === 1) now += 11_999;
+    if (sum === 2) now += 1;
+    if (sum === 3) renew();
+    if (sum > 3) return says("done");
+    return { ...calls(["pay", { sum }], ["now", {}]), ...(sum === 3 ? { heldUntil: renewed.promise } : {}) };
+  });
+  await using yard = await startYard({ model, clock, wrapStorage, tools: [pay], isOneProcess: true });
+  const { answer, events } = await yard.ask("go");
+  const ends = all(events, "call.finished").map(({ outcome, failure }) =>
+    failure === undefined ? outcome : [outcome, failure.code, failure.params.because],
+  );
+  const asleep = ["not_run", "tool_not_run", "paused"];
+  assert.deepEqual([answer, paid, ends], ["done", [1, 3], ["ok", "ok", asleep, "ok", "ok", "ok"]]);
+});
+
+test("a server that others may take for gone does nothing that cannot be undone until they have heard of it again [L2][N1]", async () => {
+  let isHeard = true;
+  const { pay, paid } = payer();
+  await using model = await modelServer(() => {
+    const sum = model.asked.length;
+    isHeard = sum !== 2;
+    return sum > 3 ? says("done") : calls(["pay", { sum }], ["now", {}]);
+  });
+  const homes = { ...homesHere, isFresh: () => isHeard };
+  await using yard = await startYard({ model, homes, tools: [pay], isOneProcess: true });
+  const { events } = await yard.ask("go");
+  const ends = all(events, "call.finished").map(({ outcome }) => outcome);
+  assert.deepEqual(
+    [paid, ends],
+    [
+      [1, 3],
+      ["ok", "ok", "not_run", "ok", "ok", "ok"],
+    ],
+  );
+});
+
+test("what a person does between turns may take longer than a lease: it is renewed until that is over, and not after it [L9][N1]", async () => {
+  const due = new Set<() => void>();
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      if (ms !== renewMs) return systemClock.after(ms, action);
+      due.add(action);
+      return () => due.delete(action);
+    },
+  };
+  const renewed: boolean[] = [];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async renewLease(...given) {
+      const answer = await storage.renewLease(...given);
+      renewed.push(answer.ok && answer.value);
+      return answer;
+    },
+    async append(batch) {
+      const isUndo = batch.events.some(({ type }) => type === "rewound");
+      for (let round = 1; isUndo && round <= 2; round += 1) {
+        for (const renew of [...due]) {
+          due.delete(renew);
+          renew();
+        }
+        await until("the lease is renewed", () => renewed.length === round);
+      }
+      return storage.append(batch);
+    },
+  });
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
+  const { conversation: id } = await yard.ask("go");
+  await must(yard.client.call("undoTurn", { params: { id } }));
+  assert.deepEqual([renewed, due.size], [[true, true], 0]);
+});
+
+test("a message that comes while a server lets go of a conversation is answered all the same [L2][L7]", async () => {
+  let send: (() => Promise<unknown>) | undefined;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async releaseLease(...given) {
+      // The turn is over, and nobody looks any more.
+      const late = send;
+      send = undefined;
+      await late?.();
+      return storage.releaseLease(...given);
+    },
+  });
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, wrapStorage });
+  const { id } = await yard.start("c");
+  const body = { text: "and this", mode: "queue" } as const;
+  send = () => must(yard.client.call("sendMessage", { params: { id }, body }));
+  await yard.ask("first", { conversation: id });
+  await until("both are answered", async () => all(await yard.events(id), "turn.finished").length === 2);
+});
+
+const away = makeFailure("database_away", { why: "away", said: "planted" });
+const refusals = {
+  ...{ fenced: failure("fenced", {}), gone: failure("conversation_not_found", { id: "gone" }) },
+  ...{ away: failed(away), busy: failure("storage_busy", {}) },
+};
+
+/** The time of the machine; but what is tried again in two seconds is tried when the test says so. */
+function retries() {
+  const due: (() => void)[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      if (ms !== 2_000) return systemClock.after(ms, action);
+      due.push(action);
+      return () => {};
+    },
+  };
+  return { clock, due, again: () => due.at(-1)?.() };
+}
+
+type Claim = Storage["claimLease"];
+
+/** Storage that answers so when a conversation is taken up, one answer after the other, and then as usual. */
+const claims =
+  (answers: (() => ReturnType<Claim>)[]) =>
+  (storage: Storage): Storage => ({
+    ...storage,
+    claimLease: (...given) => answers.shift()?.() ?? storage.claimLease(...given),
+  });
+
+const send = ({ engine }: TestYard, row: Parameters<TestYard["engine"]["send"]>[0], text: string) =>
+  must(engine.send(row, { text, mode: "queue" }));
+const outcomesIn = async (yard: TestYard, id: string) =>
+  all(await yard.events(id), "turn.finished").map(({ outcome }) => outcome);
+
+test("a conversation that could not be taken up while the database was away is tried again by itself; one at which storage broke down waits for the next message, and both are in the log file [Q2][L2][O1]", async () => {
+  const { clock, due, again } = retries();
+  const answers = [new StorageAway(away, undefined), new Error("the disk is gone")].map(
+    (error) => () => Promise.reject(error),
+  );
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, clock, wrapStorage: claims(answers), isOneProcess: true });
+  const row = await yard.start("c");
+  await send(yard, row, "first");
+  await until("it is to be tried again", () => due.length === 1);
+  assert.deepEqual(await yard.faults(), ["conversation c was left open"]);
+  again();
+  await until("storage broke down", async () => (await yard.faults()).length === 2);
+  assert.deepEqual([due.length, await outcomesIn(yard, "c")], [1, []]);
+  await send(yard, row, "second");
+  await until("both are answered", async () => (await outcomesIn(yard, "c")).length === 2);
+});
+
+test("a conversation that another server has not let go of yet, or that storage refuses, is tried again; one that is not there any more is not [N1][L2][Q2]", async () => {
+  const { clock, due, again } = retries();
+  const answers = [refusals.fenced, refusals.busy, refusals.gone].map((refused) => async () => refused);
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, clock, wrapStorage: claims(answers), isOneProcess: true });
+  const refused = async () =>
+    (await yard.logged()).flatMap(({ level, message }) => (message.startsWith("cannot take up") ? [level] : []));
+  const row = await yard.start("c");
+  await send(yard, row, "first");
+  await until("it is to be tried again", () => due.length === 1);
+  assert.deepEqual(await refused(), [], "who waits for another server need not be told of");
+  again();
+  await until("it is to be tried again", () => due.length === 2);
+  assert.deepEqual(await refused(), ["warn"]);
+  again();
+  await until("it is told of", async () => (await refused()).length === 2);
+  assert.deepEqual([due.length, await outcomesIn(yard, "c")], [2, []]);
+  await send(yard, row, "second");
+  await until("both are answered", async () => (await outcomesIn(yard, "c")).length === 2);
+});
+
+test("a conversation that is deleted while it is only just taken up asks no model any more [L9][L6]", async () => {
+  const [claiming, claimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async claimLease(...given) {
+      claiming.resolve();
+      await claimed.promise;
+      return storage.claimLease(...given);
+    },
+  });
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, wrapStorage, isOneProcess: true });
+  const row = await yard.start("c");
+  await send(yard, row, "first");
+  await claiming.promise;
+  const gone = yard.engine.remove(row);
+  claimed.resolve();
+  await must(gone);
+  assert.equal(model.asked.length, 0);
+});
+
+test("what is done between turns waits a second at the most for a turn that has ended to let go of its conversation [L9][L7]", async () => {
+  const looks: number[] = [];
+  let onLook: (() => Promise<void>) | undefined;
+  const clock: Clock = {
+    ...systemClock,
+    async wait(ms, signal) {
+      if (ms !== 100 || onLook === undefined) return systemClock.wait(ms, signal);
+      looks.push(ms);
+      await onLook();
+      return "elapsed";
+    },
+  };
+  let held: PromiseWithResolvers<void> | undefined;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async releaseLease(...given) {
+      await held?.promise;
+      return storage.releaseLease(...given);
+    },
+  });
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
+  // A yard does not close before its turns have let go.
+  using _ = { [Symbol.dispose]: () => held?.resolve() };
+  const row = await yard.start("c");
+  held = Promise.withResolvers();
+  await yard.ask("first", { conversation: "c" });
+  onLook = async () => {};
+  const refused = await yard.engine.undo(row);
+  assert.deepEqual([refused.ok || refused.failure.code, looks.length], ["conversation_busy", 10]);
+  looks.length = 0;
+  // At the last look the turn lets go, and that is waited for no longer than it takes.
+  onLook = () => {
+    if (looks.length < 10) return Promise.resolve();
+    held?.resolve();
+    return new Promise(() => {});
+  };
+  const undone = await must(yard.engine.undo(row));
+  assert.deepEqual([undone.turn, looks.length], [1, 10]);
+});
+
+test("a turn that cannot be stored goes on a little later where that passes, and is left alone where another server has it or it is gone [Q2][L2][N1]", async () => {
+  const { clock, due } = retries();
+  const refused = new Map<number, (typeof refusals)[keyof typeof refusals]>();
+  const letGo = new Set<number>();
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async releaseLease(number, lease) {
+      await storage.releaseLease(number, lease);
+      letGo.add(number);
+    },
+    async append(batch) {
+      const isAnswer = batch.events.some(({ type }) => type === "message.assistant");
+      const answer = isAnswer ? refused.get(batch.number) : undefined;
+      if (answer !== undefined) refused.delete(batch.number);
+      return answer ?? storage.append(batch);
+    },
+  });
+  await using model = await modelServer(() => says("fine"));
+  await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
+  const found: Record<string, unknown[]> = {};
+  for (const [id, answer] of Object.entries(refusals)) {
+    const row = await yard.start(id);
+    refused.set(row.number, answer);
+    due.length = 0;
+    await send(yard, row, "go");
+    const told = `a turn of ${id} could not be stored`;
+    const lines = async () => (await yard.logged()).filter(({ message }) => message === told);
+    await until("it was let go of", async () => letGo.delete(row.number));
+    await until("it was refused", async () => (await lines()).length === 1);
+    const retried = due.length;
+    for (const again of due.splice(0)) again();
+    if (retried > 0) await yard.whenAtRest(id);
+    const started = all(await yard.events(id), "turn.started").length;
+    found[id] = [(await lines())[0]?.level, retried, started, await outcomesIn(yard, id)];
+  }
+  assert.deepEqual(found, {
+    fenced: ["warn", 0, 1, []],
+    gone: ["error", 0, 1, []],
+    away: ["error", 1, 1, ["done"]],
+    busy: ["error", 1, 1, ["done"]],
+  });
+});
+
+// Whoever starts a server says how long its end may take, and kills it then: nothing that can wait for the next one is waited for.
+
+test("a server that is told to end while it looks for what another one left lets go of its own at once, and takes nothing more over [N1][L2]", {
+  skip: cannotStore,
+  timeout: 300_000,
+}, async () => {
+  const held = Promise.withResolvers<void>();
+  let isHeld = false;
+  const [looked, released]: [number[], number[]] = [[], []];
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async conversationByNumber(number) {
+      if (isHeld) {
+        looked.push(number);
+        await held.promise;
+      }
+      return storage.conversationByNumber(number);
+    },
+    releaseLease(number, lease) {
+      released.push(number);
+      return storage.releaseLease(number, lease);
+    },
+  });
+  await using model = await modelServer(() => ({ text: "never", fault: { after: 3, kind: "stall" } }));
+  await using two = await startTwo({ model, wrapStorage });
+  const { one, other } = two;
+  await other.yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
+  for (const { client } of [one, one, one, other]) {
+    const { id } = await must(client.call("createConversation", { body: {} }));
+    await must(client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
+  }
+  await until("all are being answered", () => model.asked.length === 4);
+  isHeld = true;
+  await one.close();
+  await until("the other one looks", () => looked.length === 1);
+  released.length = 0;
+  const closed = other.close();
+  await until("it has let go of its own", () => released.length === 1).finally(held.resolve);
+  await closed;
+  assert.equal(looked.length, 1);
+});
+
+test("an agent that is stored in the moment its server is told to end is left to the next one [L2][A1]", {
+  timeout: 300_000,
+}, async () => {
+  const held = Promise.withResolvers<void>();
+  let isComing = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async append(batch) {
+      if (batch.events.some(({ type }) => type === "agent.spawned")) {
+        isComing = true;
+        await held.promise;
+      }
+      return storage.append(batch);
+    },
+  });
+  await using model = await modelServer((request) =>
+    firstOf(request).startsWith("go") ? calls(["delegate_task", { task: "dig" }]) : says("dug"),
+  );
+  await using yard = await startYard({ model, wrapStorage, isOneProcess: true });
+  await yard.start("c");
+  await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
+  await until("the agent is on its way to the disk", () => isComing);
+  const closed = yard.engine.close();
+  held.resolve();
+  await closed;
+  assert.equal(all(await yard.events("c"), "agent.spawned").length, 1);
+  assert.equal(model.asked.length, 1, "nobody is asked for the new one");
+});
+
+test("what takes long at the end of a server is named in its log [Q2][O1]", { timeout: 300_000 }, async () => {
+  const held = Promise.withResolvers<void>();
+  let isEnding = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    async close() {
+      await held.promise;
+      await storage.close();
+    },
+  });
+  const clock = {
+    ...systemClock,
+    after: (ms: number, action: () => void) => systemClock.after(isEnding && ms === 30_000 ? 100 : ms, action),
+  };
+  await using yard = await startYard({ clock, wrapStorage });
+  const { logsDir } = yard.config.paths;
+  isEnding = true;
+  const closed = yard.close();
+  const line = "it takes long to end: storage is still closing after 0 s";
+  await until("the log names it", async () => {
+    await yard.faults();
+    return globSync(join(logsDir, "*.log")).some((file) => readFileSync(file, "utf8").includes(line));
+  }).finally(held.resolve);
+  await closed;
+});
+
+test("a server that is told to end while a stopped turn waits for its agents ends at once, and the next one ends them [L2][L6][A1]", async (t) => {
+  const slow = heldTool("slow");
+  const data = folderWith(t, {});
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("part")) return calls(["slow", {}]);
+    return stepOf(request) === 0 ? calls(["spawn_agent", { role: "helper", task: "part" }]) : says("it is at it");
+  });
+  const first = await startYard({ model, data, tools: [slow.tool], clock: endlessClock, isOneProcess: true });
+  const { id } = await first.start("c");
+  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
+  await until("the tool of the other agent runs", () => slow.isHeld());
+  await must(first.client.call("cancelTurn", { params: { id } }));
+  await until("it is to end, too", async () => all(await first.events(id), "cancel.asked").length === 2);
+  const closed = first.engine.close();
+  slow.release();
+  await closed;
+  await first[Symbol.asyncDispose]();
+  await using yard = await startYard({ model, data, tools: [slow.tool], isOneProcess: true });
+  const { outcome, events } = await yard.whenAtRest(id);
+  assert.deepEqual([outcome, all(events, "agent.ended").map((end) => end.outcome)], ["cancelled", ["terminated"]]);
 });
