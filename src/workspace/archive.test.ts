@@ -20,7 +20,6 @@ import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
 import { systemIds } from "../base/ids.ts";
-import { failed, ok } from "../base/result.ts";
 import { failure } from "../protocol/failure.ts";
 import { ConversationId, localOwner } from "../protocol/ids.ts";
 import { type ArchiveOptions, archive } from "./archive.ts";
@@ -125,26 +124,6 @@ test("whoever takes no more of a backup leaves nothing of it behind, wherever th
     for await (const _ of take()) if (++taken === stop) break;
     isClean();
   }
-});
-
-test("a workspace that cannot be opened is left out by name, one that has gone is not missed, and the others are taken [Q3][X4]", async (t) => {
-  const names = ["workspace/broken/a", "workspace/gone/a", "workspace/here/a", "images/trash/0123abcd"];
-  const files = Object.fromEntries(names.map((name) => [name, ""]));
-  const { read } = await openYard(t, files, ({ plots, layout: { dataDir, stagingFolder } }) => ({
-    plots: {
-      async open(name) {
-        if (name === "workspace/broken") return failed("io");
-        if (name === "workspace/gone") return ok(undefined);
-        const image = { folder: join(dataDir, "workspace/here"), stagingFolder, isImage: true };
-        return name === "trash/0123abcd" ? ok(image) : plots.open(name);
-      },
-    },
-  }));
-  const { read: found, entries } = await read();
-  assert.deepEqual(Object.keys(entries), [
-    ...["sessions.db", "workspace/here", "workspace/here/a", "trash/0123abcd", "trash/0123abcd/a"],
-  ]);
-  assert.deepEqual(found.ok && [found.value.end.leftOut, found.value.end.leftOutCount], [["workspace/broken"], 1]);
 });
 
 test("a backup with names that are no text can be put back, also where two of them look alike: what has no path is named [Q3]", async (t) => {

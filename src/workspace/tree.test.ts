@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
   closeSync,
-  fstatSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -26,7 +25,7 @@ import { testWorkspace } from "../../test/world/workspace.ts";
 import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { openBooks } from "./books.ts";
-import { checkRegular, makeFolders, openFolder, openRegular, openRoot, withFolder } from "./descend.ts";
+import { checkRegular, openRegular, openRoot } from "./descend.ts";
 import { Refused } from "./faults.ts";
 import { filesBelow } from "./files-below.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -150,30 +149,6 @@ function refusal(work: () => unknown): string {
     return [code, "path" in params ? params.path : "", "why" in params ? params.why : ""].join(" ").trim();
   }
 }
-
-test("each step of a path is one name that leads to a folder, is refused under the path so far, and leaves nothing open [W5][W7]", (t) => {
-  const { base, root, isClean } = openBase(t, { "a/b/file": "", "a/b/c/": "" });
-  symlinkSync("b", join(base, "a", "link"));
-  const inodeAt = (...names: string[]) => withFolder(root, names, (folder) => fstatSync(folder).ino);
-  assert.deepEqual([inodeAt("a", "b"), inodeAt()], [statSync(join(base, "a/b")).ino, statSync(base).ino]);
-  const mistake = new RangeError("of ours");
-  const mistaken = () => {
-    throw mistake;
-  };
-  assert.throws(() => withFolder(root, ["a"], mistaken), mistake);
-  const cases = {
-    "a/b/none/c": "file_not_found a/b/none",
-    "a/b/file/c": "not_a_folder a/b/file",
-    "a/link/c": "permission_denied a/link link",
-  };
-  for (const [path, told] of Object.entries(cases)) {
-    const names = path.split("/");
-    const opened = refusal(() => openFolder(root, names));
-    const made = told.includes("none") ? told : refusal(() => makeFolders(root, names, { uid: undefined }));
-    assert.deepEqual([opened, made], [told, told]);
-  }
-  isClean();
-});
 
 test("a file is read only where it is one, has one name, and lies on the disk of its workspace; each refusal has its reason [W5]", (t) => {
   const { base, root, isClean } = openBase(t, { file: "text", two: "", "folder/": "" });

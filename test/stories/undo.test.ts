@@ -143,48 +143,6 @@ test("what somebody put there in the middle of the turn is what comes back [W12]
   assert.deepEqual(filesOf(yard, conversation, "uploads"), { "a.csv": "644 of the user" });
 });
 
-test("contents that were too large to be kept are named, in the ledger and by undo, and the quota holds [W12][W11]", async () => {
-  await using model = await modelServer([
-    ...[calls(puts("outputs/a.txt", "new a")), calls(puts("outputs/b.txt", "new b"))],
-    ...[calls(puts("outputs/c.txt", "new c")), calls(puts("outputs/large.txt", "new")), says("done")],
-  ]);
-  const env = { AGENTYARD_KEPT_FILE_BYTES_MAX: "500", AGENTYARD_KEPT_BYTES_MAX: "700" };
-  await using yard = await startYard({ model, env, tools: roughTools });
-  const conversation = await newConversation(yard);
-  for (const name of ["a", "b", "c"]) place(yard, conversation, `${name}.txt`, name.repeat(300));
-  place(yard, conversation, "large.txt", "x".repeat(501));
-  const { events } = await yard.ask("go", { conversation });
-  assert.deepEqual(
-    all(events, "file.changed").map(({ path, lost }) => ({ path, lost })),
-    [
-      { path: "outputs/a.txt", lost: undefined },
-      { path: "outputs/b.txt", lost: undefined },
-      { path: "outputs/c.txt", lost: undefined },
-      { path: "outputs/large.txt", lost: "too_large" },
-    ],
-  );
-  const { restored, left } = await undo(yard, conversation);
-  assert.deepEqual(
-    { restored, left },
-    {
-      restored: [
-        { path: "outputs/b.txt", now: "as_before" },
-        { path: "outputs/c.txt", now: "as_before" },
-      ],
-      left: [
-        { path: "outputs/a.txt", why: "not_kept" },
-        { path: "outputs/large.txt", why: "not_kept" },
-      ],
-    },
-  );
-  assert.deepEqual(filesOf(yard, conversation), {
-    "a.txt": "644 new a",
-    "b.txt": `644 ${"b".repeat(300)}`,
-    "c.txt": `644 ${"c".repeat(300)}`,
-    "large.txt": "644 new",
-  });
-});
-
 test("the ledger has every change with its call, and undo has its own lines [W12]", async () => {
   await using model = await modelServer([calls(puts("outputs/a.txt", "new")), says("done")]);
   await using yard = await startYard({ model, tools: roughTools });

@@ -189,7 +189,7 @@ const strings: More = {
 };
 const tables = ({ blocks }: Extracted) => blocks.filter(({ kind }) => kind === "table");
 
-test("cells of every type are readXlsx, texts joined without how they are spoken [D1]", async () => {
+test("cells of every type are read, texts joined without how they are spoken [D1]", async () => {
   const rows =
     '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>' +
     '<row r="2"><c r="A2" t="inlineStr"><is><t>inline</t></is></c><c r="B2"><v>9007199254740993</v></c><c r="C2" t="b"><v>1</v></c></row>' +
@@ -222,7 +222,7 @@ test("one far cell makes neither rows nor columns, and rows apart are tables of 
   ]);
 });
 
-test("the order and names of sheets are the workbook's, and hidden ones are readXlsx and told [D1]", async () => {
+test("the order and names of sheets are the workbook's, and hidden ones are read and told [D1]", async () => {
   const row = (text: string) => `<row><c t="inlineStr"><is><t>${text}</t></is></c></row>`;
   const found = await readWorkbook([
     { name: "Second part", rows: row("a"), part: "worksheets/sheet2.xml" },
@@ -249,7 +249,7 @@ test("dates, times, durations and percentages are what their style says, from 19
   assert.equal(await text('<workbookPr date1904="1"/>'), "2028-03-02\t2028-03-02 12:00:00\t25.6%\t36:00:00\t2.5");
 });
 
-test("cells in Excel's own formats for dates, times, both and percentages are readXlsx as what is shown [D1]", async () => {
+test("cells in Excel's own formats for dates, times, both and percentages are read as what is shown [D1]", async () => {
   const shown = new Map<number, readonly [written: string, text: string]>([
     ...[14, 15, 16, 17, 27, 36, 50, 58].map((id) => [id, ["45292", "2024-01-01"]] as const),
     ...[18, 19, 20, 21, 45, 47].map((id) => [id, ["0.75", "18:00:00"]] as const),
