@@ -3,12 +3,11 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import { SandboxExecution, SandboxExecutionPage, SandboxSession } from "../../src/protocol/sandbox-resources.ts";
+import { SandboxExecution, SandboxExecutionPage } from "../../src/protocol/sandbox-resources.ts";
 import { until } from "../world/events.ts";
 import { cannotStart, descendantsOf, openProvider } from "./sandbox-guests.ts";
 import { type Door, openDoor, sandboxWith } from "./sandbox-http.ts";
 import { openGround, report } from "./sandbox-service-place.ts";
-import { alice, unwrap } from "./storage-place.ts";
 
 // Programs that run long, and programs whose sandbox dies under them, where the public service whose dialect this is does otherwise.
 
@@ -45,31 +44,6 @@ if (process.env.AGENTYARD_LONG_PROGRAM !== undefined)
     const ran = await door.run("import time; time.sleep(31); print('done')", { conversation_id: "c1", timeout: 60 });
     assert.deepEqual([ran.status, ran.stdout], ["completed", "done\n"]);
   });
-
-test(
-  "the sandbox that replaces a dead one has the same walls, and the session says the same of them [X2][X3]",
-  options,
-  async () => {
-    const installation = `test${systemIds.hex(12)}`;
-    await using door = await openDoor({ openSandbox: sandboxWith({ installation }) });
-    const look = async () => {
-      const { stdout } = await door.run(walls, { conversation_id: "c1" }, "sess-ann");
-      const { info } = SandboxSession.parse((await door.get("/sessions/sess-ann")).body);
-      return [stdout, info.isolation];
-    };
-    const before = await look();
-    assert.match(String(before[0]), /^1000 \['lo'\] CapEff: 0+ NoNewPrivs: 1 Seccomp: 2\n$/);
-    await killUnder(door, () => guestOf(installation));
-    assert.deepEqual(await look(), before);
-  },
-);
-
-const walls = `
-import os
-status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-networks = [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]]
-print(os.getuid(), networks, *(f"{name}: {status[name].strip()}" for name in ("CapEff", "NoNewPrivs", "Seccomp")))
-`;
 
 for (const [what, find] of [
   ["bubblewrap", (installation: string) => guestOf(installation)],
@@ -113,32 +87,6 @@ test(
     assert.deepEqual(over, [], "both wait");
     process.kill(supervisor, "SIGKILL");
     await until("nobody waits any more", () => over.length === 2);
-  },
-);
-
-test(
-  "no row says running after its server or its sandbox died, in this process and in the next [X2][S1]",
-  options,
-  async (t) => {
-    const ground = await openGround(t);
-    const here = await ground.place("c1");
-    const wanted = { language: "bash", code: "sleep 1000", timeoutMs: 60_000, conversationId: "c1" } as const;
-    const ids = [];
-    for (let count = 0; count < 3; count += 1)
-      ids.push(unwrap(await ground.sandbox.executions.submit(here, wanted)).id);
-    const stored = async ({ storage }: Pick<typeof ground, "storage">) =>
-      (await storage.openExecutions(100)).map(({ id }) => id).sort();
-    await until("it is written that all of them run", async () =>
-      (await ground.storage.openExecutions(100)).every(({ body }) => body.includes('"running"')),
-    );
-    assert.deepEqual(await stored(ground), ids.toSorted());
-    const next = await ground.restart("killed");
-    const { items } = await next.sandbox.executions.list(alice, { limit: 10, offset: 0 });
-    assert.deepEqual(
-      items.map(({ status, wasCutOff, endedAt }) => [status, wasCutOff, endedAt !== undefined]),
-      ids.map(() => ["crashed", true, true]),
-    );
-    assert.deepEqual(await stored(next), []);
   },
 );
 
