@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import type { Workspace } from "../../src/workspace/workspace.ts";
-import { cannotStart } from "../contracts/sandbox-guests.ts";
+import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { isContained } from "../contracts/sandbox-on-kubernetes.ts";
 import { openGround } from "../contracts/sandbox-service-place.ts";
 import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
@@ -50,9 +50,7 @@ async function answers(workspace: Workspace, paths: readonly string[]): Promise<
 
 const refusedLink = ["permission_denied", "link"];
 
-test("attack 81: leading a download to a file of the host by a link is stopped by the descriptor walk [W5][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 81: leading a download to a file of the host by a link is stopped by the descriptor walk [W5][S5]", async (t) => {
   const { workspace, attacked } = await open(t);
   const code = `
 os.symlink("/etc/passwd", "outputs/a.txt")
@@ -71,9 +69,7 @@ say(open("outputs/a.txt").read().count("root"))
   );
 });
 
-test("attack 148: leading a download through a folder that is a link is stopped by the descriptor walk [W5][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 148: leading a download through a folder that is a link is stopped by the descriptor walk [W5][S5]", async (t) => {
   const { workspace, attacked } = await open(t);
   const code = `
 os.symlink("/etc", "outputs/etc")
@@ -94,9 +90,7 @@ say(1)
   assert.deepEqual(walked.sort(), ["outputs/a", "outputs/a/b"]);
 });
 
-test("attack 82: swapping a folder for a link while it is read is stopped by descriptors that are held [W5][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 82: swapping a folder for a link while it is read is stopped by descriptors that are held [W5][S5]", async (t) => {
   const { workspace, attacked, folder } = await open(t);
   const secret = join(dirname(folder), "outside");
   mkdirSync(secret);
@@ -123,9 +117,7 @@ say(1)
   assert.equal(seen.has("secret"), false);
 });
 
-test("attack 83: leading an upload outside by a link at its place is stopped by files that are made anew [W5][F4]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 83: leading an upload outside by a link at its place is stopped by files that are made anew [W5][F4]", async (t) => {
   const { workspace, attacked, folder } = await open(t);
   const victim = join(dirname(folder), "victim");
   writeFileSync(victim, "whole");
@@ -149,9 +141,7 @@ say(1)
   );
 });
 
-test("attack 85: holding a reader for ever by a pipe is stopped by the call filter, and by reads that do not wait [W5][X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 85: holding a reader for ever by a pipe is stopped by the call filter, and by reads that do not wait [W5][X3]", async (t) => {
   const { workspace, attacked } = await open(t);
   const code = `
 s = socket.socket(socket.AF_UNIX); s.bind("outputs/socket")
@@ -165,9 +155,7 @@ say([error_of(os.mkfifo, "outputs/pipe"), error_of(os.mknod, "outputs/disk", 0o6
   ]);
 });
 
-test("attack 47: names that mislead and folders without end are stopped by the walk and its depth [W5][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 47: names that mislead and folders without end are stopped by the walk and its depth [W5][S5]", async (t) => {
   const { workspace, attacked, folder } = await open(t);
   const names = [
     "line\nbreak.txt",
@@ -198,9 +186,7 @@ say(len(os.listdir("/workspace/c1/outputs")))
   );
 });
 
-test("attack 201: ending the server by a chain of folders whose paths fill its memory is stopped by paths that have an end [W5][X4][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 201: ending the server by a chain of folders whose paths fill its memory is stopped by paths that have an end [W5][X4][S5]", async (t) => {
   const { workspace, attacked, base } = await open(t);
   t.after(() => workspace.empty("temp"));
   const little = await observeInLittleMemory(base);
@@ -246,9 +232,7 @@ test("attack 90: leaving the workspace by the name of an upload is stopped by th
   );
 });
 
-test("attack 94: locking folders against the host's cleaner is stopped by a removal that opens them [W10][S6]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 94: locking folders against the host's cleaner is stopped by a removal that opens them [W10][S6]", async (t) => {
   const { workspace, attacked, folder } = await open(t);
   const code = `
 os.makedirs("outputs/a/b/c"); open("outputs/a/b/c/f", "w").write("x")
@@ -261,9 +245,7 @@ say(1)
   assert.deepEqual([emptied.ok, readdirSync(join(folder, "outputs"))], [true, []]);
 });
 
-test("attack 95b: hanging loads of attributes on files is stopped by a removal that does not mind them [W10]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 95b: hanging loads of attributes on files is stopped by a removal that does not mind them [W10]", async (t) => {
   const { workspace, attacked } = await open(t);
   const code = `
 def spam():
@@ -278,9 +260,7 @@ say(1)
   assert.equal((await workspace.empty("outputs")).ok, true);
 });
 
-test("attack 87: cutting or growing a file while it is downloaded is stopped by the length it had [W5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 87: cutting or growing a file while it is downloaded is stopped by the length it had [W5]", async (t) => {
   const { workspace, folder } = await open(t);
   const path = join(folder, "outputs/data.bin");
   const download = async (change: () => void) => {
@@ -305,9 +285,7 @@ test("attack 87: cutting or growing a file while it is downloaded is stopped by 
   );
 });
 
-test("attack 88: exchanging a file while it is sent or hashed is stopped by the descriptor that is held [W5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 88: exchanging a file while it is sent or hashed is stopped by the descriptor that is held [W5]", async (t) => {
   const { workspace, attacked, folder } = await open(t);
   const old = Buffer.alloc(3 * 1024 * 1024, "a");
   writeFileSync(join(folder, "outputs/data.bin"), old);
@@ -323,9 +301,7 @@ test("attack 88: exchanging a file while it is sent or hashed is stopped by the 
 /** An image has one of its own, which is as closed as that of any machine. */
 const noShadow = isContained ? "EACCES" : "ENOENT";
 
-test("attack 149: replacing outputs by a link in a workspace that is all writable is stopped by the descriptor walk [W5][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 149: replacing outputs by a link in a workspace that is all writable is stopped by the descriptor walk [W5][S5]", async (t) => {
   const { workspace, folder } = await testWorkspace(t, { base: newFolder(), kind: "task" });
   mkdirSync(join(folder, "outputs"), { recursive: true });
   if (attackerUid !== undefined)
@@ -341,9 +317,7 @@ test("attack 149: replacing outputs by a link in a workspace that is all writabl
   assert.equal(await attempt(again, { code: `say(error_of(open, "outputs/shadow"))` }), noShadow);
 });
 
-test("attack 150: having a link in place of outputs mounted is stopped by folders that are opened without following [W5][X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 150: having a link in place of outputs mounted is stopped by folders that are opened without following [W5][X3]", async (t) => {
   const { attacked, folder } = await open(t);
   await attacked.guest.close("over");
   renameSync(join(folder, "outputs"), join(folder, "old"));
@@ -354,9 +328,7 @@ test("attack 150: having a link in place of outputs mounted is stopped by folder
   );
 });
 
-test("attack 151: having a hard link downloaded is stopped by the count of its names [W5][S5]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 151: having a hard link downloaded is stopped by the count of its names [W5][S5]", async (t) => {
   const { workspace, attacked } = await open(t);
   const code = `
 open("outputs/a.txt", "w").write("own")
@@ -371,9 +343,7 @@ say([error_of(os.link, "outputs/a.txt", "uploads/c.txt"), error_of(os.link, "/pr
 });
 
 // What a program can make the host do on its behalf.
-test("attack 163: filling the log with files that nobody may read is stopped by its few lines [X4][O1]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 163: filling the log with files that nobody may read is stopped by its few lines [X4][O1]", async (t) => {
   const ground = await openGround(t);
   const place = await ground.place("c1");
   const ran = async (code: string) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+
 import { systemIds } from "../../src/base/ids.ts";
-import { cannotStart, isAlive as isRunning, keepGuest } from "../contracts/sandbox-guests.ts";
+import { isAlive as isRunning, keepGuest, guestTest as test } from "../contracts/sandbox-guests.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import {
@@ -199,9 +199,7 @@ say(sorted(kind for kind in kinds if kind and not kind.startswith("/proc/") and 
 ];
 
 for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3]`, { skip: cannotStart }, () =>
-    isStopped(attack),
-  );
+  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3]`, () => isStopped(attack));
 }
 
 for (const attack of controlled(attacks)) {
@@ -286,9 +284,7 @@ say(1)
 ];
 
 for (const attack of background) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X1][X3]`, {
-    skip: cannotStart,
-  }, async () => {
+  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X1][X3]`, async () => {
     const attacked = await openAttacked();
     const before = [await attempt(attacked, { ...attack, isKept: true }), Number(await others(attacked)) > 1];
     await attacked.guest.endTurn();
@@ -298,17 +294,13 @@ for (const attack of background) {
   });
 }
 
-test("attack 59: holding the output so that an execution never ends is stopped by the end of its process [X1]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 59: holding the output so that an execution never ends is stopped by the end of its process [X1]", async () => {
   const attacked = await openAttacked();
   assert.equal(await attempt(attacked, { language: "bash", code: "sleep 300 & echo 1" }), 1);
   await attacked.guest.close("over");
 });
 
-test("attacks 60 and 61: ignoring signals and stopping itself to dodge the clock is stopped by the host's time [X1][X4]", {
-  skip: cannotStart,
-}, async () => {
+test("attacks 60 and 61: ignoring signals and stopping itself to dodge the clock is stopped by the host's time [X1][X4]", async () => {
   const attacked = await openAttacked();
   const run = async (language: "bash" | "python", code: string) => {
     for (let timeoutMs = 200; ; timeoutMs *= 2) {
@@ -331,9 +323,7 @@ test("attacks 60 and 61: ignoring signals and stopping itself to dodge the clock
   await attacked.guest.close("over");
 });
 
-test("attack 62: outliving the server that was killed is stopped by the guest's tie to it [X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("attack 62: outliving the server that was killed is stopped by the guest's tie to it [X3]", async (t) => {
   const { installation } = await openHost();
   const { child, pid } = await keepGuest(t, installation);
   child.kill("SIGKILL");

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { connectGuest, type GuestConnection } from "../../src/sandbox/guest/connection.ts";
-import { cannotStart } from "../contracts/sandbox-guests.ts";
+import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { attempt, launch, limits, newFolder, openAttacked } from "./guest.ts";
@@ -96,24 +96,18 @@ const lies: readonly Lie[] = [
 ];
 
 for (const { number, name, code, why } of lies) {
-  test(`attack ${number}: ${name} from a supervisor that was taken over is stopped by the host's checks [X1][X3]`, {
-    skip: cannotStart,
-  }, async () => {
+  test(`attack ${number}: ${name} from a supervisor that was taken over is stopped by the host's checks [X1][X3]`, async () => {
     const guest = await connectTakenOver(code);
     assert.deepEqual(await guest.ended, { why });
   });
 }
 
-test("attack 28: a frame that never ends is stopped by the time it may take [X1][X3]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 28: a frame that never ends is stopped by the time it may take [X1][X3]", async () => {
   const guest = await connectTakenOver(`line.sendall(frame(hello)[:20])`, hasty);
   assert.deepEqual(await guest.ended, { why: "protocol_error" });
 });
 
-test("attack 143: a greeting without the host's own word is stopped before anything runs [X1][X3]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 143: a greeting without the host's own word is stopped before anything runs [X1][X3]", async () => {
   await assert.rejects(
     connectTakenOver("", systemClock, `{**hello, "nonce": "0" * 64}`),
     /start_failed: wrong_greeting/,
@@ -121,9 +115,7 @@ test("attack 143: a greeting without the host's own word is stopped before anyth
   await assert.rejects(connectTakenOver("", systemClock, `{**hello, "version": 2}`), /start_failed: wrong_greeting/);
 });
 
-test("attack 144: ending, or speaking for, an execution that is another's is stopped by the host's own ids [X1]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 144: ending, or speaking for, an execution that is another's is stopped by the host's own ids [X1]", async () => {
   const guest = await connectTakenOver(`
 done = {"type": "exited", "code": 0, "signal": None, "cpuMs": 0, "memoryPeakBytes": 0, "readBytes": 0, "writtenBytes": 0}
 while True:
@@ -148,9 +140,7 @@ const excesses = [
 ] as const;
 
 for (const [number, name, header] of excesses) {
-  test(`attack ${number}: ${name} from a supervisor that was taken over is stopped by the host's count [X4]`, {
-    skip: cannotStart,
-  }, async () => {
+  test(`attack ${number}: ${name} from a supervisor that was taken over is stopped by the host's count [X4]`, async () => {
     const guest = await connectTakenOver(`
 message = {"type": ""}
 while message["type"] != "exec": message = take()
@@ -161,9 +151,7 @@ for _ in range(100): say(${header}, bytes(60000))
   });
 }
 
-test("attack 147: never reading what the host says is stopped by the host's time, not by its memory [X1][X4]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 147: never reading what the host says is stopped by the host's time, not by its memory [X1][X4]", async () => {
   const guest = await connectTakenOver("", hasty);
   const outcome = outcomeOf(guest.run({ ...execution(), code: "x".repeat(4 * 1024 * 1024), timeoutMs: 1000 }));
   assert.deepEqual([(await outcome).end, await guest.ended], ["timeout undefined", { why: "execution_does_not_end" }]);
@@ -183,9 +171,7 @@ say([name for name in os.listdir("/proc/self/fd") if target(name).endswith("/sec
 `,
 };
 
-test("attack 20: using a descriptor that bwrap was started with is stopped by the closing of all but known ones [X3]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 20: using a descriptor that bwrap was started with is stopped by the closing of all but known ones [X3]", async () => {
   assert.deepEqual(await attempt(await openAttacked({ weakness: { arguments: [], plant } }), look), []);
   // The control: the same without the closing.
   const supervisor = [
@@ -195,9 +181,7 @@ test("attack 20: using a descriptor that bwrap was started with is stopped by th
   assert.deepEqual(await attempt(open, look), ["90"]);
 });
 
-test("attack 63: ending guests with the thread that started them is stopped by the main thread's right to start [X3]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 63: ending guests with the thread that started them is stopped by the main thread's right to start [X3]", async () => {
   const path = import.meta.resolve("../../src/sandbox/local/launch.ts");
   const code = `import(${JSON.stringify(path)}).then(({ launchGuest }) => launchGuest({}, {}, {})).catch((error) => require("node:worker_threads").parentPort.postMessage(error.message));`;
   const worker = new Worker(code, { eval: true });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Logger } from "../../src/observe/observe.ts";
 import { openDiskWatch } from "../../src/sandbox/disk-watch.ts";
 import { findPlaces } from "../../src/sandbox/local/hierarchies.ts";
 import type { WorkspaceLimits } from "../../src/workspace/workspace.ts";
-import { cannotLimit, cannotStart } from "../contracts/sandbox-guests.ts";
+import { cannotLimit, guestTest as test } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { testWorkspace } from "../world/workspace.ts";
@@ -319,9 +319,7 @@ say("stopped" if answer in ("SIGKILL", "stopped") or "Errno" in str(answer) else
 ];
 
 for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X4]`, { skip: cannotStart }, () =>
-    isStopped(attack),
-  );
+  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X4]`, () => isStopped(attack));
 }
 
 for (const attack of controlled(attacks)) {
@@ -341,9 +339,7 @@ const floods: readonly (readonly [number: string, name: string, language: "bash"
 ];
 
 for (const [number, name, language, code] of floods) {
-  test(`attack ${number}: ${name} is stopped by the limit of output, where it is made [X1][X4]`, {
-    skip: cannotStart,
-  }, async () => {
+  test(`attack ${number}: ${name} is stopped by the limit of output, where it is made [X1][X4]`, async () => {
     const { guest } = await openAttacked();
     const events = await allOf(guest.run({ id: systemIds.hex(32), agent: "a", language, code, timeoutMs: 30_000 }));
     const kept = events.reduce((sum, event) => sum + (event.kind === "output" ? event.bytes.length : 0), 0);
@@ -353,9 +349,7 @@ for (const [number, name, language, code] of floods) {
   });
 }
 
-test("attack 49: wearing the disk down by a storm of writes is stopped by the host's time [X4]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 49: wearing the disk down by a storm of writes is stopped by the host's time [X4]", async () => {
   const { guest } = await openAttacked();
   const code = `
 import os
@@ -476,14 +470,12 @@ for number in range(60):
 ];
 
 for (const { number, name, limits, code } of fills) {
-  test(`attack ${number}: ${name} is stopped by the watcher [X4]`, { skip: cannotStart }, async (t) => {
+  test(`attack ${number}: ${name} is stopped by the watcher [X4]`, async (t) => {
     assert.deepEqual(await watched(t, limits, code), { stdout: "", how: "killed" });
   });
 }
 
-test("attack 48: hiding what it takes up in files that have no name any more is stopped by the end of the turn [X4]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 48: hiding what it takes up in files that have no name any more is stopped by the end of the turn [X4]", async () => {
   const { guest } = await openAttacked();
   const name = `hidden-${systemIds.hex(12)}`;
   const code = `exec 5> outputs/${name}; head -c 1000000 /dev/zero >&5; rm outputs/${name}; setsid sleep 300 >/dev/null 2>&1 & echo`;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+
 import { systemIds } from "../../src/base/ids.ts";
 import type { Execution } from "../../src/sandbox/provider.ts";
-import { cannotStart } from "../contracts/sandbox-guests.ts";
+import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
 import { type Attack, controlled, forProvider, isAlive, isStopped, sharedGuest, worksWithout } from "./guest.ts";
 
@@ -139,11 +139,7 @@ say("set")
 ];
 
 for (const attack of forProvider(attacks)) {
-  test(
-    `attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X1][X3]`,
-    { skip: cannotStart },
-    () => isStopped(attack),
-  );
+  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X1][X3]`, () => isStopped(attack));
 }
 
 for (const attack of controlled(attacks)) {
@@ -151,9 +147,7 @@ for (const attack of controlled(attacks)) {
     worksWithout(attack));
 }
 
-test("attack 29: patching what its Python uses to speak is stopped by a fresh start of every cell [X1]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 29: patching what its Python uses to speak is stopped by a fresh start of every cell [X1]", async () => {
   const outcomes = [
     await run({
       code: "import sys, json, os, builtins\nsys.stdout = sys.stderr = None\njson.dumps = json.loads = os.dup2 = builtins.compile = None",
@@ -166,9 +160,7 @@ test("attack 29: patching what its Python uses to speak is stopped by a fresh st
   assert.deepEqual([outcomes[0]?.stdout, after.stdout, after.end], ["", "42\n", "done 0"]);
 });
 
-test("attack 31: sending an object that runs code when it is read is stopped by results that are bytes [X1]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 31: sending an object that runs code when it is read is stopped by results that are bytes [X1]", async () => {
   const code = `
 import os, pickle
 class Evil:
@@ -179,9 +171,7 @@ pickle.dumps(Evil())
   assert.deepEqual([results.length, results[0]?.startsWith("text b'\\x80")], [1, true]);
 });
 
-test("attack 23c: naming a file outside as a figure is stopped by the host's look at the name [X1][X6]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 23c: naming a file outside as a figure is stopped by the host's look at the name [X1][X6]", async () => {
   const names = [
     "../../etc/passwd",
     "/etc/passwd",
@@ -198,9 +188,7 @@ for name in ${JSON.stringify(names)} + ["outputs/real.png"]:
   assert.deepEqual((await run({ code })).results, ["png outputs/real.png"]);
 });
 
-test("attack 25: a result that is too deep, too long or sets a prototype is stopped by limits on both sides [X1][X4]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 25: a result that is too deep, too long or sets a prototype is stopped by limits on both sides [X1][X4]", async () => {
   const code = `import os, struct, sys\n${forge}
 deep = b"[" * 5000 + b"]" * 5000
 forge(b"R", token, b"j\\0" + deep)
@@ -217,9 +205,7 @@ for _ in range(100): os.write(3, b"R" + struct.pack(">I", token) + b"z\\0evil")
   assert.equal(await isAlive(await sharedGuest("nothing")), true);
 });
 
-test("attacks 26 and 52: escapes for a terminal, broken UTF-8 and half characters are stopped by output that stays bytes [X1]", {
-  skip: cannotStart,
-}, async () => {
+test("attacks 26 and 52: escapes for a terminal, broken UTF-8 and half characters are stopped by output that stays bytes [X1]", async () => {
   const { guest } = await sharedGuest("nothing");
   const evil = Buffer.from(
     "1b5d303b7469746c65071b5d35323b633b5a585a70624130071b5b324a1b5b48ff80c328e4bda0e5edb080fe0a0d00",
@@ -230,9 +216,7 @@ test("attacks 26 and 52: escapes for a terminal, broken UTF-8 and half character
   assert.deepEqual(Buffer.concat(events.flatMap((event) => (event.kind === "output" ? [event.bytes] : []))), evil);
 });
 
-test("attack 32: standing in for modules of the supervisor by files in the workspace is stopped by its isolated mode [X3]", {
-  skip: cannotStart,
-}, async () => {
+test("attack 32: standing in for modules of the supervisor by files in the workspace is stopped by its isolated mode [X3]", async () => {
   const names = [
     "json",
     "socket",

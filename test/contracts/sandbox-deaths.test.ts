@@ -1,45 +1,40 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { SandboxExecution, SandboxExecutionPage } from "../../src/protocol/sandbox-resources.ts";
 import { until } from "../world/events.ts";
-import { cannotStart, descendantsOf, openProvider } from "./sandbox-guests.ts";
+import { descendantsOf, openProvider, guestTest as test } from "./sandbox-guests.ts";
 import { type Door, openDoor, sandboxWith } from "./sandbox-http.ts";
 import { openGround, report } from "./sandbox-service-place.ts";
 
 // Programs that run long, and programs whose sandbox dies under them, where the public service whose dialect this is does otherwise.
 
-const options = { skip: cannotStart };
 const place = "/executions/sessions/sess-ann";
 
-test(
-  "a program has all the time that was asked for it, also where that is far more than half a minute [X2][X4]",
-  options,
-  async () => {
-    const clock = hastyClock();
-    await using door = await openDoor({ openSandbox: sandboxWith({ clock }) });
-    const limits = { conversation_id: "c1", timeout: 600 };
-    await door.run("1", limits);
-    clock.hurry();
-    const ran = await Promise.all([
-      door.run("import time; time.sleep(0.7); print('done')", limits),
-      door.run("sleep 0.7; echo done", { ...limits, language: "shell" }),
-    ]);
-    assert.deepEqual(
-      ran.map(({ status, stdout, timeout }) => [status, stdout, timeout]),
-      ran.map(() => ["completed", "done\n", 600]),
-    );
-    assert.ok(ran.every(({ metrics }) => (metrics?.duration_ms ?? 0) > 31_000));
-    const late = await door.run("import time; time.sleep(1000)", { conversation_id: "c1", timeout: 45 });
-    assert.ok(late.status === "timeout" && (late.metrics?.duration_ms ?? 0) >= 45_000, JSON.stringify(late));
-  },
-);
+test("a program has all the time that was asked for it, also where that is far more than half a minute [X2][X4]", async () => {
+  const clock = hastyClock();
+  await using door = await openDoor({ openSandbox: sandboxWith({ clock }) });
+  const limits = { conversation_id: "c1", timeout: 600 };
+  await door.run("1", limits);
+  clock.hurry();
+  const ran = await Promise.all([
+    door.run("import time; time.sleep(0.7); print('done')", limits),
+    door.run("sleep 0.7; echo done", { ...limits, language: "shell" }),
+  ]);
+  assert.deepEqual(
+    ran.map(({ status, stdout, timeout }) => [status, stdout, timeout]),
+    ran.map(() => ["completed", "done\n", 600]),
+  );
+  assert.ok(ran.every(({ metrics }) => (metrics?.duration_ms ?? 0) > 31_000));
+  const late = await door.run("import time; time.sleep(1000)", { conversation_id: "c1", timeout: 45 });
+  assert.ok(late.status === "timeout" && (late.metrics?.duration_ms ?? 0) >= 45_000, JSON.stringify(late));
+});
 
 // It takes half a minute: part of `npm run torture`.
 if (process.env.AGENTYARD_LONG_PROGRAM !== undefined)
-  test("a program of 31 seconds comes to its own end [X2][X4]", options, async () => {
+  test("a program of 31 seconds comes to its own end [X2][X4]", async () => {
     await using door = await openDoor();
     const ran = await door.run("import time; time.sleep(31); print('done')", { conversation_id: "c1", timeout: 60 });
     assert.deepEqual([ran.status, ran.stdout], ["completed", "done\n"]);
@@ -49,46 +44,38 @@ for (const [what, find] of [
   ["bubblewrap", (installation: string) => guestOf(installation)],
   ["the first process inside", (installation: string) => firstInside(guestOf(installation))],
 ] as const)
-  test(
-    `where ${what} is killed under a program, whoever waits for it is told at once that it crashed, and nothing is said to run [X2]`,
-    options,
-    async () => {
-      const installation = `test${systemIds.hex(12)}`;
-      await using door = await openDoor({ openSandbox: sandboxWith({ installation }) });
-      const { told, id } = await killUnder(door, () => find(installation));
-      assert.deepEqual(
-        [told.status, told.stdout, typeof told.completed_at, told.how],
-        ["crashed", "on\n", "string", "lost"],
-      );
-      assert.deepEqual(await statusOf(door, id), told);
-      assert.deepEqual(
-        (await pageOf(door)).items.map(({ status }) => status),
-        ["crashed"],
-      );
-      assert.equal((await door.run("print('again')", { conversation_id: "c1" }, "sess-ann")).stdout, "again\n");
-    },
-  );
-
-test(
-  "the end of a turn and the reset of an agent's Python do not wait for the answer of a sandbox that dies [X1][Q2]",
-  options,
-  async (t) => {
+  test(`where ${what} is killed under a program, whoever waits for it is told at once that it crashed, and nothing is said to run [X2]`, async () => {
     const installation = `test${systemIds.hex(12)}`;
-    const ground = await openGround(t, { provider: () => openProvider({ installation }) });
-    const here = await ground.place("c1");
-    await report(ground, here, "python", "open('outputs/a', 'w').close()");
-    const supervisor = firstInside(guestOf(installation));
-    // It hears the questions and says nothing more.
-    process.kill(supervisor, "SIGSTOP");
-    const over: string[] = [];
-    void ground.sandbox.endTurn(here).then(() => over.push("turn"));
-    void ground.sandbox.reset(here).then(() => over.push("reset"));
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(over, [], "both wait");
-    process.kill(supervisor, "SIGKILL");
-    await until("nobody waits any more", () => over.length === 2);
-  },
-);
+    await using door = await openDoor({ openSandbox: sandboxWith({ installation }) });
+    const { told, id } = await killUnder(door, () => find(installation));
+    assert.deepEqual(
+      [told.status, told.stdout, typeof told.completed_at, told.how],
+      ["crashed", "on\n", "string", "lost"],
+    );
+    assert.deepEqual(await statusOf(door, id), told);
+    assert.deepEqual(
+      (await pageOf(door)).items.map(({ status }) => status),
+      ["crashed"],
+    );
+    assert.equal((await door.run("print('again')", { conversation_id: "c1" }, "sess-ann")).stdout, "again\n");
+  });
+
+test("the end of a turn and the reset of an agent's Python do not wait for the answer of a sandbox that dies [X1][Q2]", async (t) => {
+  const installation = `test${systemIds.hex(12)}`;
+  const ground = await openGround(t, { provider: () => openProvider({ installation }) });
+  const here = await ground.place("c1");
+  await report(ground, here, "python", "open('outputs/a', 'w').close()");
+  const supervisor = firstInside(guestOf(installation));
+  // It hears the questions and says nothing more.
+  process.kill(supervisor, "SIGSTOP");
+  const over: string[] = [];
+  void ground.sandbox.endTurn(here).then(() => over.push("turn"));
+  void ground.sandbox.reset(here).then(() => over.push("reset"));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(over, [], "both wait");
+  process.kill(supervisor, "SIGKILL");
+  await until("nobody waits any more", () => over.length === 2);
+});
 
 /** A clock of which, once it is told so, a minute passes in a second: no sooner, for a busy machine starts slowly. */
 function hastyClock(): Clock & { hurry(): void } {

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { userOf } from "../../src/sandbox/guest/contained.ts";
 import { type EngineFaults, playEngine } from "../world/docker-engine.ts";
 import { until } from "../world/events.ts";
-import { cannotStart } from "./sandbox-guests.ts";
+import { guestTest as test } from "./sandbox-guests.ts";
 import { openDocker } from "./sandbox-on-docker.ts";
 import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
 
-const options = { skip: cannotStart };
 /** Whoever waits for an engine waits a tenth of the time; programs have all of theirs. */
 const hurried: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms / 10, signal) };
 /** By that clock a minute for guests that start, on a busy machine, too. */
@@ -40,35 +39,31 @@ async function openPlayed(t: TestContext, wanted: Clock = hurried) {
 
 const nothing = [[], []];
 
-test(
-  "a guest is made, attached to, started, used and removed over the API of an engine [X3][N1]",
-  options,
-  async (t) => {
-    const { engine, provider, left } = await openPlayed(t);
-    assert.deepEqual((await provider.probe()).missing, []);
-    const opened = await provider.open(wantedGuest({}));
-    assert.ok(opened.ok, JSON.stringify(opened));
-    const { run, guest } = triedGuest(opened.value);
-    assert.equal(engine.containers().length, 1);
-    assert.deepEqual(await run("bash", "echo out; echo err >&2"), done({ stdout: "out\n", stderr: "err\n" }));
-    assert.deepEqual(await run("python", "x = 20"), done({}));
-    assert.deepEqual(await run("python", "x + 1"), done({ results: ["text 21"] }));
-    assert.deepEqual(
-      (await run("javascript", "1")).stderr,
-      "sandbox: JavaScript cannot be run here: there is no node in this sandbox\n",
-    );
-    // The processes of an engine elsewhere cannot be looked at: it is asked, and what it cannot tell nobody can.
-    assert.deepEqual(
-      [await guest.usage(), await guest.sharedFiles(), await guest.unnamedBytes()],
-      [{ memoryBytes: 4096, processes: 3, cpuMs: 5 }, undefined, 0],
-    );
-    await guest.close("idle");
-    assert.deepEqual([await guest.ended, left()], [{ why: "idle" }, nothing]);
-    assert.deepEqual(await guest.usage(), { memoryBytes: 0, processes: 0, cpuMs: 0 });
-  },
-);
+test("a guest is made, attached to, started, used and removed over the API of an engine [X3][N1]", async (t) => {
+  const { engine, provider, left } = await openPlayed(t);
+  assert.deepEqual((await provider.probe()).missing, []);
+  const opened = await provider.open(wantedGuest({}));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const { run, guest } = triedGuest(opened.value);
+  assert.equal(engine.containers().length, 1);
+  assert.deepEqual(await run("bash", "echo out; echo err >&2"), done({ stdout: "out\n", stderr: "err\n" }));
+  assert.deepEqual(await run("python", "x = 20"), done({}));
+  assert.deepEqual(await run("python", "x + 1"), done({ results: ["text 21"] }));
+  assert.deepEqual(
+    (await run("javascript", "1")).stderr,
+    "sandbox: JavaScript cannot be run here: there is no node in this sandbox\n",
+  );
+  // The processes of an engine elsewhere cannot be looked at: it is asked, and what it cannot tell nobody can.
+  assert.deepEqual(
+    [await guest.usage(), await guest.sharedFiles(), await guest.unnamedBytes()],
+    [{ memoryBytes: 4096, processes: 3, cpuMs: 5 }, undefined, 0],
+  );
+  await guest.close("idle");
+  assert.deepEqual([await guest.ended, left()], [{ why: "idle" }, nothing]);
+  assert.deepEqual(await guest.usage(), { memoryBytes: 0, processes: 0, cpuMs: 0 });
+});
 
-test("a container without a node is told as such, and is no reason to run nothing [X3]", options, async (t) => {
+test("a container without a node is told as such, and is no reason to run nothing [X3]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   const lacks = async () => {
     const { degraded } = await provider.probe({ fresh: true });
@@ -83,7 +78,7 @@ test("a container without a node is told as such, and is no reason to run nothin
   }
 });
 
-test("an engine that goes away in the middle loses its programs, and the guest ends [X1][X3]", options, async (t) => {
+test("an engine that goes away in the middle loses its programs, and the guest ends [X1][X3]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   const opened = await provider.open(wantedGuest({}));
   assert.ok(opened.ok, JSON.stringify(opened));
@@ -112,21 +107,17 @@ const startFaults: readonly (readonly [what: string, faults: EngineFaults, fault
   ["says nothing", { command: ["/bin/sleep", "1000"] }, { why: "start_timeout", said: "" }],
 ];
 
-test(
-  "a container that does not start is a fault that tells why, and leaves nothing behind [X3]",
-  options,
-  async (t) => {
-    const { engine, provider, giveUp, left } = await openPlayed(t);
-    assert.deepEqual((await provider.probe()).missing, []);
-    for (const [what, faults, fault] of startFaults) {
-      engine.breaks(faults);
-      if (what === "says nothing") giveUp();
-      const opened = await provider.open(wantedGuest({}));
-      assert.partialDeepStrictEqual([what, !opened.ok && opened.failure], [what, fault]);
-      assert.deepEqual(left(), nothing);
-    }
-  },
-);
+test("a container that does not start is a fault that tells why, and leaves nothing behind [X3]", async (t) => {
+  const { engine, provider, giveUp, left } = await openPlayed(t);
+  assert.deepEqual((await provider.probe()).missing, []);
+  for (const [what, faults, fault] of startFaults) {
+    engine.breaks(faults);
+    if (what === "says nothing") giveUp();
+    const opened = await provider.open(wantedGuest({}));
+    assert.partialDeepStrictEqual([what, !opened.ok && opened.failure], [what, fault]);
+    assert.deepEqual(left(), nothing);
+  }
+});
 
 const never = new Promise<never>(() => {});
 
@@ -140,7 +131,7 @@ function endless() {
   return { removals, before };
 }
 
-test("a guest ends in time though the engine answers no more, and is asked for again [X3]", options, async (t) => {
+test("a guest ends in time though the engine answers no more, and is asked for again [X3]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   assert.deepEqual((await provider.probe()).missing, []);
   const { removals, before } = endless();
@@ -152,7 +143,7 @@ test("a guest ends in time though the engine answers no more, and is asked for a
   assert.deepEqual([new Set(removals).size, removals.length], [1, 5]);
 });
 
-test("what an engine still has that answered no more is swept later [X3]", options, async (t) => {
+test("what an engine still has that answered no more is swept later [X3]", async (t) => {
   const { engine, provider, giveUp, left } = await openPlayed(t);
   assert.deepEqual((await provider.probe()).missing, []);
   giveUp();
@@ -163,23 +154,7 @@ test("what an engine still has that answered no more is swept later [X3]", optio
   assert.deepEqual([await provider.reap(), left()], [{ processes: 1, groups: 0, mounts: 0 }, nothing]);
 });
 
-test("a container that is made after nobody waits for it any more is removed [X3]", options, async (t) => {
-  const { engine, provider, left } = await openPlayed(t);
-  assert.deepEqual((await provider.probe()).missing, []);
-  const { promise: isGivenUp, resolve: giveUp } = Promise.withResolvers<void>();
-  engine.breaks({
-    before(asked, breakOff) {
-      if (asked.startsWith("DELETE ")) giveUp();
-      if (!asked.endsWith("/create")) return undefined;
-      breakOff();
-      return isGivenUp;
-    },
-  });
-  const opened = await provider.open(wantedGuest({}));
-  assert.deepEqual([!opened.ok && opened.failure.why, left()], ["unavailable", nothing]);
-});
-
-test("a container that an engine made, and was too busy to say so in time, is removed [X3]", options, async (t) => {
+test("a container that an engine made, and was too busy to say so in time, is removed [X3]", async (t) => {
   const timers: (() => void)[] = [];
   const after: Clock["after"] = (ms, action) => {
     timers.push(action);
@@ -200,29 +175,25 @@ test("a container that an engine made, and was too busy to say so in time, is re
   assert.equal(made.length, 1);
 });
 
-test(
-  "a server that starts sweeps what one before it left, and nothing that is in use or of another installation [X3]",
-  options,
-  async (t) => {
-    const { engine, provider } = await openPlayed(t);
-    const opened = await provider.open(wantedGuest({ id: "used" }));
-    assert.ok(opened.ok, JSON.stringify(opened));
-    const reapAs = async (installation: string) => {
-      const folder = join(hostFolder(t), "containers");
-      const address = { socketPath: engine.socketPath };
-      const other = openDocker({ address, folder, installation, runtime: undefined });
-      t.after(() => other.close());
-      return other.reap();
-    };
-    assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
-    assert.deepEqual(await reapAs("another"), { processes: 0, groups: 0, mounts: 0 });
-    assert.deepEqual(await triedGuest(opened.value).run("bash", "echo on"), done({ stdout: "on\n" }));
-    assert.deepEqual(await reapAs(installation), { processes: 1, groups: 0, mounts: 0 });
-    assert.deepEqual([await opened.value.ended, engine.containers()], [{ why: "ended" }, []]);
-  },
-);
+test("a server that starts sweeps what one before it left, and nothing that is in use or of another installation [X3]", async (t) => {
+  const { engine, provider } = await openPlayed(t);
+  const opened = await provider.open(wantedGuest({ id: "used" }));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  const reapAs = async (installation: string) => {
+    const folder = join(hostFolder(t), "containers");
+    const address = { socketPath: engine.socketPath };
+    const other = openDocker({ address, folder, installation, runtime: undefined });
+    t.after(() => other.close());
+    return other.reap();
+  };
+  assert.deepEqual(await provider.reap(), { processes: 0, groups: 0, mounts: 0 });
+  assert.deepEqual(await reapAs("another"), { processes: 0, groups: 0, mounts: 0 });
+  assert.deepEqual(await triedGuest(opened.value).run("bash", "echo on"), done({ stdout: "on\n" }));
+  assert.deepEqual(await reapAs(installation), { processes: 1, groups: 0, mounts: 0 });
+  assert.deepEqual([await opened.value.ended, engine.containers()], [{ why: "ended" }, []]);
+});
 
-test("a container ends with the server that was killed, also where nobody removes it [X3]", options, async (t) => {
+test("a container ends with the server that was killed, also where nobody removes it [X3]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   const opened = await provider.open(wantedGuest({}));
   assert.ok(opened.ok, JSON.stringify(opened));
@@ -234,7 +205,7 @@ test("a container ends with the server that was killed, also where nobody remove
   assert.deepEqual(await opened.value.ended, { why: "ended" });
 });
 
-test("what is started while leftovers are looked for is none [X3]", options, async (t) => {
+test("what is started while leftovers are looked for is none [X3]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   assert.deepEqual((await provider.probe()).missing, []);
   const list = gate();
@@ -261,7 +232,7 @@ test("what is started while leftovers are looked for is none [X3]", options, asy
   assert.ok(opened.value.isOpen());
 });
 
-test("without groups processes are counted by user, where a guest has one of its own [X3][X4]", options, async (t) => {
+test("without groups processes are counted by user, where a guest has one of its own [X3][X4]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   engine.breaks({ info: { PidsLimit: false } });
   const limitFor = async (uid: number | undefined) => {

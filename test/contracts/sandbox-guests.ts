@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import type { TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
@@ -15,9 +15,8 @@ import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
 import { openGroups } from "../../src/sandbox/local/groups.ts";
 import { type Launched, launchGuest } from "../../src/sandbox/local/launch.ts";
 import { type LocalSandboxOptions, openLocalSandbox } from "../../src/sandbox/local/local.ts";
-import { probeMachine } from "../../src/sandbox/local/probe.ts";
 import type { GuestProgram, LaunchSettings } from "../../src/sandbox/local/start.ts";
-import type { GuestWanted, LackName, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { GuestWanted, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { wordsFor } from "../../src/words/words.ts";
 
 export const bwrapPath = "/usr/bin/bwrap";
@@ -25,6 +24,8 @@ export const isRoot = process.geteuid?.() === 0;
 /** Why a test cannot run on this machine; false where it can. CI has all of it. */
 export const cannotStart =
   !(existsSync(bwrapPath) && existsSync("/usr/bin/python3")) && "bubblewrap or /usr/bin/python3 is not here";
+/** A test that needs guests, and is skipped where none can be had. */
+export const guestTest = cannotStart ? (test.skip as typeof test) : test;
 /** For what is not to be had at all without root. */
 export const cannotLimit = cannotStart || (!isRoot && "only root makes control groups here");
 
@@ -74,11 +75,6 @@ export function workspaceFolder(t: TestContext, parent = tmpdir()): string {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
   return folder;
-}
-
-/** As a file of the conversation's own user. */
-export function giveToOwner(path: string): void {
-  if (ownerUid !== undefined) chownSync(path, ownerUid, ownerUid);
 }
 
 type Inside = Partial<GuestWanted> & Partial<Pick<GuestProgram, "programs">>;
@@ -176,10 +172,4 @@ function textOf(path: string): string {
   } catch {
     return "";
   }
-}
-
-/** A limit that this user cannot have is not silently left out: the machine says so. */
-export async function saysItLacks(host: LaunchSettings, name: LackName): Promise<void> {
-  const { missing, degraded } = await probeMachine({ ...host, ids: systemIds, words: wordsFor("en").sandbox });
-  assert.deepEqual([missing, degraded.filter((lack) => lack.name === name).length], [[], 1]);
 }

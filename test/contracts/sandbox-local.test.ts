@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { canReach } from "../../src/sandbox/guest/sources.ts";
@@ -31,13 +31,12 @@ import {
   ownerUid,
   serverPath,
   startPython,
+  guestTest as test,
   workspaceFolder,
 } from "./sandbox-guests.ts";
 import { conversation, done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
 
-test("everything that runs in a guest ends with a killed server, and its groups are swept by the next one [X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("everything that runs in a guest ends with a killed server, and its groups are swept by the next one [X3]", async (t) => {
   const installation = `test${systemIds.hex(12)}`;
   const server = spawn(process.execPath, [serverPath, "serve", "", installation], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -62,9 +61,7 @@ test("everything that runs in a guest ends with a killed server, and its groups 
   await next.close();
 });
 
-test("without bubblewrap nothing is opened, and as soon as it is there everything is [X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("without bubblewrap nothing is opened, and as soon as it is there everything is [X3]", async (t) => {
   const bwrap = join(hostFolder(t), "bwrap");
   const provider = openProvider({ bwrap });
   t.after(() => provider.close());
@@ -80,7 +77,7 @@ test("without bubblewrap nothing is opened, and as soon as it is there everythin
   assert.deepEqual((await provider.probe()).missing, []);
 });
 
-test("what a program writes to a disk is told [X1]", { skip: cannotStart }, async (t) => {
+test("what a program writes to a disk is told [X1]", async (t) => {
   const provider = openProvider();
   t.after(() => provider.close());
   // Other folders of the tests may lie in memory.
@@ -91,7 +88,7 @@ test("what a program writes to a disk is told [X1]", { skip: cannotStart }, asyn
   assert.ok(end?.kind === "exited" && end.metrics.writtenBytes >= 4_000_000, JSON.stringify(end));
 });
 
-test("a guest that does not answer any more is given up, and gone [X1][X3]", { skip: cannotStart }, async (t) => {
+test("a guest that does not answer any more is given up, and gone [X1][X3]", async (t) => {
   const installation = `test${systemIds.hex(12)}`;
   let isHurried = false;
   const hurried: Clock = {
@@ -110,7 +107,7 @@ test("a guest that does not answer any more is given up, and gone [X1][X3]", { s
   assert.equal(isAlive(first), false);
 });
 
-test("where no control group counts, the processes of a guest are added up [X4]", { skip: cannotStart }, async (t) => {
+test("where no control group counts, the processes of a guest are added up [X4]", async (t) => {
   const started = await startPython(
     await openHost(t),
     `
@@ -138,9 +135,7 @@ const ownFolders = (folder: string) => ({
   writable: ["uploads", "outputs", "temp"],
 });
 
-test("code of a conversation writes uploads, outputs and temp, and nothing else anywhere [W6][S4][X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("code of a conversation writes uploads, outputs and temp, and nothing else anywhere [W6][S4][X3]", async (t) => {
   const folder = workspaceFolder(t);
   for (const name of ["skills", "uploads", "outputs"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "skills/SKILL.md"), "read me");
@@ -191,9 +186,7 @@ say({
   assert.equal(uid, ownerUid ?? process.geteuid?.());
 });
 
-test("a workspace below a folder that is closed to everybody else is mounted all the same [P1][X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("a workspace below a folder that is closed to everybody else is mounted all the same [P1][X3]", async (t) => {
   const closed = workspaceFolder(t);
   chmodSync(closed, 0o700);
   const folder = join(closed, "it's $(here)");
@@ -216,7 +209,7 @@ say([ran, sorted(os.listdir(".")), [int(name) for name in os.listdir("/proc/1/fd
   assert.equal(readFileSync("/proc/self/mountinfo", "utf8").includes("/mnt/0"), false);
 });
 
-test("a variable cannot smuggle in a mount [X3]", { skip: cannotStart }, async (t) => {
+test("a variable cannot smuggle in a mount [X3]", async (t) => {
   const env = { A: "b\0--ro-bind\0/\0/host" };
   await assert.rejects(startPython(await openHost(t), "say(1)", { env }), /no text for a guest holds a NUL/);
 });
@@ -242,7 +235,7 @@ say([os.getuid(), os.getpid(), status["CapEff"], status["NoNewPrivs"], status["S
   assert.deepEqual([stdout, stderr], [`${JSON.stringify(answer)}\n`, ""]);
 });
 
-test("the program begins only when its limits hold [X4]", { skip: cannotStart }, async (t) => {
+test("the program begins only when its limits hold [X4]", async (t) => {
   const host = await openHost(t);
   const log: string[] = [];
   const groups: typeof host.groups = {
@@ -265,7 +258,7 @@ test("the program begins only when its limits hold [X4]", { skip: cannotStart },
   assert.deepEqual(log, ["bwrap", `${host.groups.has.pids ? 1 : 0} inside`]);
 });
 
-test("a guest that its group does not take never runs [X4]", { skip: cannotStart }, async (t) => {
+test("a guest that its group does not take never runs [X4]", async (t) => {
   const host = await openHost(t);
   const folder = workspaceFolder(t);
   const make: typeof host.groups.make = (id, wanted) => ({ ...host.groups.make(id, wanted), add: () => false });
@@ -279,9 +272,7 @@ test("a guest that its group does not take never runs [X4]", { skip: cannotStart
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("a guest that does not get ready in time, or ends before, is a fault that tells why [X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("a guest that does not get ready in time, or ends before, is a fault that tells why [X3]", async (t) => {
   const host = await openHost(t);
   const faults = [
     await startPython({ ...host, startTimeoutMs: 300 }, "import time; time.sleep(60)"),
@@ -298,7 +289,7 @@ test("a guest that does not get ready in time, or ends before, is a fault that t
   );
 });
 
-test("what a guest says for itself is kept up to a limit [X4]", { skip: cannotStart }, async (t) => {
+test("what a guest says for itself is kept up to a limit [X4]", async (t) => {
   const launched = await launchGuest(
     { id: "loud", workspace: undefined, limits, uid: ownerUid, env: {} },
     {
@@ -313,9 +304,7 @@ test("what a guest says for itself is kept up to a limit [X4]", { skip: cannotSt
   assert.deepEqual(await launched.value.ended, { code: 0, signal: null, said: "x".repeat(8192), oomKills: 0 });
 });
 
-test("a guest that nobody looks after any more is found and ended, those of others are not [X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("a guest that nobody looks after any more is found and ended, those of others are not [X3]", async (t) => {
   const host = await openHost(t);
   const { child, pid } = await keepGuest(t, host.installation);
   const stranger = await startPython(await openHost(t), "say(1)");
@@ -340,7 +329,7 @@ test("a guest that nobody looks after any more is found and ended, those of othe
   });
 });
 
-test("groups are gone when their guests and their server are [X3]", { skip: cannotStart }, async (t) => {
+test("groups are gone when their guests and their server are [X3]", async (t) => {
   const host = await openHost(t);
   const started = await startPython(host, "say(1)");
   assert.ok(started.ok);
@@ -361,9 +350,7 @@ async function machineOf(t: TestContext) {
 /** What depends on the packages of the machine that runs the tests. */
 const packages = ["no_data_libraries", "no_cjk_fonts"];
 
-test("a machine with everything has all walls, and says what it lacks for limits [X3]", {
-  skip: cannotStart,
-}, async (t) => {
+test("a machine with everything has all walls, and says what it lacks for limits [X3]", async (t) => {
   const machine = await machineOf(t);
   const { missing, degraded } = await probeMachine(machine);
   const names = degraded.map(({ name }) => name).filter((name) => !packages.includes(name));
@@ -377,9 +364,7 @@ test("a machine with everything has all walls, and says what it lacks for limits
   assert.deepEqual([missing, names], [[], isRoot ? [] : [...groups, "shared_uid"]]);
 });
 
-test("without bubblewrap, or with one too old, no code runs, and the command that mends it is told [X3][P1]", {
-  skip: cannotStart,
-}, async (t) => {
+test("without bubblewrap, or with one too old, no code runs, and the command that mends it is told [X3][P1]", async (t) => {
   const machine = await machineOf(t);
   const bwrap = await readBwrap("/nowhere/bwrap");
   const probes = [
@@ -400,9 +385,7 @@ test("without bubblewrap, or with one too old, no code runs, and the command tha
   );
 });
 
-test("a bubblewrap that takes no open folders is named where they cannot be put beside it either [X3][P4]", {
-  skip: cannotStart,
-}, async (t) => {
+test("a bubblewrap that takes no open folders is named where they cannot be put beside it either [X3][P4]", async (t) => {
   const machine = await machineOf(t);
   const { degraded } = await probeMachine({ ...machine, bwrap: { ...machine.bwrap, hasBindFd: false } });
   assert.deepEqual(
@@ -411,7 +394,7 @@ test("a bubblewrap that takes no open folders is named where they cannot be put 
   );
 });
 
-test("a machine on which bubblewrap cannot build its walls runs no code [X3]", { skip: cannotStart }, async (t) => {
+test("a machine on which bubblewrap cannot build its walls runs no code [X3]", async (t) => {
   const machine = await machineOf(t);
   const { missing, degraded } = await probeMachine({ ...machine, bwrap: { ...machine.bwrap, path: "/bin/false" } });
   // Which of them depends on the machine that runs the tests.
@@ -419,9 +402,7 @@ test("a machine on which bubblewrap cannot build its walls runs no code [X3]", {
   assert.deepEqual([missing.map(({ name }) => walls.includes(name)), degraded], [[true], []]);
 });
 
-test("a workspace is mounted whatever its folder on the host is called, and however closed the folders above it are [X3][S4]", {
-  skip: cannotStart,
-}, async (t) => {
+test("a workspace is mounted whatever its folder on the host is called, and however closed the folders above it are [X3][S4]", async (t) => {
   const provider = openProvider();
   t.after(() => provider.close());
   const above = join(workspaceFolder(t), "closed");

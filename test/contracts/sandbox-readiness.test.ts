@@ -2,92 +2,77 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { bwrapPath, cannotStart, openProvider } from "./sandbox-guests.ts";
+import type { TestContext } from "node:test";
+import { bwrapPath, openProvider, guestTest as test } from "./sandbox-guests.ts";
 import { openDoor, sandboxWith } from "./sandbox-http.ts";
 import { triedGuest, wantedGuest } from "./sandbox-place.ts";
 import { openGround } from "./sandbox-service-place.ts";
 import { unwrap } from "./storage-place.ts";
 
-const options = { skip: cannotStart };
 const path = "/workspace/c1/uploads/temparea/data.csv";
 const read = `print(open("${path}").read())`;
 
-test(
-  "a session whose programs would not see the uploads is in error and runs nothing, and runs again when they would [X2][S1][S4]",
-  options,
-  async (t) => {
-    const mount = swappedMount(t);
-    await using door = await openDoor({ openSandbox: sandboxWith({ bwrap: mount.bwrap }) });
-    // Before the first file comes: a guest is prewarmed for it.
-    mount.makeWrong();
-    const session = "/sessions/sb-session-ann";
-    const form = new FormData();
-    form.set("conversation_id", "c1");
-    form.set("file", new File(["city,sold\n"], "data.csv"));
-    const uploaded = await fetch(`${door.url}/api/v1${session}/files/upload`, { method: "POST", body: form });
-    assert.equal(uploaded.status, 200);
-    const run = () => door.post("/executions/sessions/sess-ann/execute-sync", { code: read, conversation_id: "c1" });
-    const status = async () => (await door.get(session)).body.status;
+test("a session whose programs would not see the uploads is in error and runs nothing, and runs again when they would [X2][S1][S4]", async (t) => {
+  const mount = swappedMount(t);
+  await using door = await openDoor({ openSandbox: sandboxWith({ bwrap: mount.bwrap }) });
+  // Before the first file comes: a guest is prewarmed for it.
+  mount.makeWrong();
+  const session = "/sessions/sb-session-ann";
+  const form = new FormData();
+  form.set("conversation_id", "c1");
+  form.set("file", new File(["city,sold\n"], "data.csv"));
+  const uploaded = await fetch(`${door.url}/api/v1${session}/files/upload`, { method: "POST", body: form });
+  assert.equal(uploaded.status, 200);
+  const run = () => door.post("/executions/sessions/sess-ann/execute-sync", { code: read, conversation_id: "c1" });
+  const status = async () => (await door.get(session)).body.status;
 
-    const refused = await run();
-    const { execution_id: id, code, detail } = refused.body;
-    assert.deepEqual([refused.status, code], [503, "sandbox_start_failed"]);
-    assert.match(
-      String(detail),
-      /^The sandbox was not started: it would not have seen the files of this conversation\./,
+  const refused = await run();
+  const { execution_id: id, code, detail } = refused.body;
+  assert.deepEqual([refused.status, code], [503, "sandbox_start_failed"]);
+  assert.match(String(detail), /^The sandbox was not started: it would not have seen the files of this conversation\./);
+  const record = (await door.get(`/executions/${id}/result`)).body;
+  assert.deepEqual([record.status, record.stdout, typeof record.completed_at], ["failed", "", "string"]);
+  assert.equal(await status(), "error");
+  // A client that finds an error makes the session anew, and is told the same as long as nothing is mended.
+  const revived = await door.post("/sessions", { user_id: "ann" });
+  assert.deepEqual([revived.status, revived.body.status, (await run()).status], [201, "running", 503]);
+  assert.equal(await status(), "error");
+
+  mount.makeRight();
+  const ran = await run();
+  assert.deepEqual([ran.status, ran.body.stdout, await status()], [200, "city,sold\n\n", "running"]);
+});
+
+test("a guest that is bound to an orphan folder is not opened, whichever of its folders it is; unchecked, it would look well [X3][S4]", async (t) => {
+  const mount = swappedMount(t);
+  const ground = await openGround(t, { provider: () => openProvider({ bwrap: mount.bwrap }) });
+  const { workspace } = await ground.place("c1");
+  assert.ok(workspace !== undefined);
+  unwrap(await workspace.write("uploads/temparea/data.csv", "city,sold\n"));
+  const { uid, ...mounted } = unwrap(await workspace.guestFolder());
+  const open = (marks: typeof mounted.marks | undefined) =>
+    ground.provider.open(wantedGuest({ workspace: { ...mounted, marks }, uid }));
+  const right = await open(mounted.marks);
+  assert.ok(right.ok, JSON.stringify(right));
+  assert.equal((await triedGuest(right.value).run("bash", `cat ${path}`)).stdout, "city,sold\n");
+  await right.value.close("seen");
+
+  for (const folder of ["", "/uploads", "/outputs", "/temp"]) {
+    mount.makeWrong(folder);
+    assert.deepEqual(
+      await open(mounted.marks),
+      { ok: false, failure: { why: "wrong_workspace", said: "wrong_workspace" } },
+      folder,
     );
-    const record = (await door.get(`/executions/${id}/result`)).body;
-    assert.deepEqual([record.status, record.stdout, typeof record.completed_at], ["failed", "", "string"]);
-    assert.equal(await status(), "error");
-    // A client that finds an error makes the session anew, and is told the same as long as nothing is mended.
-    const revived = await door.post("/sessions", { user_id: "ann" });
-    assert.deepEqual([revived.status, revived.body.status, (await run()).status], [201, "running", 503]);
-    assert.equal(await status(), "error");
-
-    mount.makeRight();
-    const ran = await run();
-    assert.deepEqual([ran.status, ran.body.stdout, await status()], [200, "city,sold\n\n", "running"]);
-  },
-);
-
-test(
-  "a guest that is bound to an orphan folder is not opened, whichever of its folders it is; unchecked, it would look well [X3][S4]",
-  options,
-  async (t) => {
-    const mount = swappedMount(t);
-    const ground = await openGround(t, { provider: () => openProvider({ bwrap: mount.bwrap }) });
-    const { workspace } = await ground.place("c1");
-    assert.ok(workspace !== undefined);
-    unwrap(await workspace.write("uploads/temparea/data.csv", "city,sold\n"));
-    const { uid, ...mounted } = unwrap(await workspace.guestFolder());
-    const open = (marks: typeof mounted.marks | undefined) =>
-      ground.provider.open(wantedGuest({ workspace: { ...mounted, marks }, uid }));
-    const right = await open(mounted.marks);
-    assert.ok(right.ok, JSON.stringify(right));
-    assert.equal((await triedGuest(right.value).run("bash", `cat ${path}`)).stdout, "city,sold\n");
-    await right.value.close("seen");
-
-    for (const folder of ["", "/uploads", "/outputs", "/temp"]) {
-      mount.makeWrong(folder);
-      assert.deepEqual(
-        await open(mounted.marks),
-        { ok: false, failure: { why: "wrong_workspace", said: "wrong_workspace" } },
-        folder,
-      );
-    }
-    mount.makeWrong("/uploads");
-    const unchecked = await open(undefined);
-    assert.ok(unchecked.ok);
-    const looked = await triedGuest(unchecked.value).run(
-      "bash",
-      `echo made > /workspace/uploads/made; test -e ${path}`,
-    );
-    const names = unwrap(await workspace.list("uploads")).entries.map(({ name }) => name);
-    assert.deepEqual([looked.stderr, looked.end, names], ["", "done 1", ["temparea"]]);
-    await unchecked.value.close("seen");
-  },
-);
+  }
+  mount.makeWrong("/uploads");
+  const unchecked = await open(undefined);
+  assert.ok(unchecked.ok);
+  const looked = await triedGuest(unchecked.value).run("bash", `echo made > /workspace/uploads/made; test -e ${path}`);
+  const names = unwrap(await workspace.list("uploads")).entries.map(({ name }) => name);
+  assert.deepEqual([looked.stderr, looked.end, names], ["", "done 1", ["temparea"]]);
+  await unchecked.value.close("seen");
+});
 
 type Mount = {
   readonly bwrap: string;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { duplexPair } from "node:stream";
 import { after, type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
-import type { Execution, SandboxFault, SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { Execution, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost } from "../../src/sandbox/remote/ask-host.ts";
 import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
 import { paths } from "../../src/sandbox/remote/wire.ts";
@@ -387,21 +387,6 @@ test("a server without root names nobody: on a host that is root its programs ar
     [await uidOf("own", 54_321), await uidOf("of-root", 0), await uidOf("named", 54_321, 60_000)],
     [54_321, undefined, 60_000],
   );
-});
-
-const refusals: readonly SandboxFault["why"][] = [
-  ...(["unavailable", "start_failed", "start_timeout", "full", "wrong_workspace"] as const),
-];
-
-test("why a host does not start a guest is what its server says, with the address of the host [X3]", async (t) => {
-  const { played, server, address, host } = await pair(t);
-  for (const why of refusals) {
-    played.fault = { why, said: "x".repeat(3000) };
-    const failure = { why, said: `${"x".repeat(2000)} (${address})` };
-    assert.deepEqual(await server.open(wantedGuest({})), { ok: false, failure });
-    assert.equal(host.load().guests, 0);
-  }
-  await (await opened(server)).close("idle");
 });
 
 test("two guests of one name are not on one host, a name that is free again can be had again, and one can be ended by its name [X3]", async (t) => {

@@ -475,19 +475,6 @@ test("a host that was away is looked for again after five seconds, and one that 
   await until("both know", async () => JSON.stringify(await seen()) === JSON.stringify(away));
 });
 
-test("who found no host is not turned away again when one is back: the next guest waits for a look around [X1][X3]", async (t) => {
-  const clock = clockByHand();
-  const { address } = await raw(t);
-  const line = await startCutter(t, address);
-  const provider = provide(t, [line.address], { clock });
-  await (await opened(provider)).close("idle");
-  line.cut({ stays: true });
-  const refused = await provider.open(wantedGuest({}));
-  assert.equal(!refused.ok && refused.failure.why, "unavailable");
-  line.cut({ stays: false });
-  await (await opened(provider)).close("idle");
-});
-
 test("a guest whose line broke off is over when its host says so, is switched off, must have noticed, or nobody wants to know any more [X1][X3]", async (t) => {
   const clock = clockByHand();
   const { address } = await raw(t);

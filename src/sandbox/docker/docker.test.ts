@@ -10,7 +10,7 @@ import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { siteServer } from "../../../test/world/web.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { failed, ok } from "../../base/result.ts";
 import { wordsFor } from "../../words/words.ts";
@@ -62,56 +62,6 @@ test("an engine that was away is asked for its version again, and one that only 
     ...["/_ping", "/v1.41/info", "/v1.41/info", "/_ping", "/v1.41/info"],
     ...["/v1.41/containers/c/attach?stream=1&stdin=1&stdout=1&stderr=1", "/_ping", "/v1.41/info"],
   ]);
-});
-
-const wrongAnswers: readonly (readonly [said: string, say: (socket: Socket) => void, fault: object])[] = [
-  [
-    "no in words",
-    (socket) => socket.end(answer("409 Conflict", '{"message":"in use"}')),
-    { why: "refused", status: 409, said: "in use" },
-  ],
-  [
-    "no in a page",
-    (socket) => socket.end(answer("502 Bad", "<html>")),
-    { why: "refused", status: 502, said: "<html>" },
-  ],
-  [
-    "half an answer",
-    (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"),
-    { why: "broken_off", status: 0 },
-  ],
-  ["nothing", (socket) => socket.destroy(), { why: "broken_off", status: 0 }],
-  ["what is no HTTP", (socket) => socket.end("SSH-2.0-x\r\n"), { why: "broken_off", status: 0 }],
-  ["without an end", (socket) => flood(socket), { why: "broken_off", status: 0, said: "the answer is too long" }],
-];
-
-function flood(socket: Socket): void {
-  socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
-  const more = () => {
-    while (!socket.destroyed && socket.write(Buffer.alloc(65_536, " ")));
-    if (!socket.destroyed) socket.once("drain", more);
-  };
-  more();
-}
-
-for (const [said, say, fault] of wrongAnswers) {
-  test(`an engine that says ${said} is a fault of its own kind [X3]`, async (t) => {
-    const { engine } = await fakeEngine(t, (_, socket) => say(socket));
-    const answered = await engine.ask("GET", "/info");
-    assert.ok(!answered.ok);
-    assert.partialDeepStrictEqual(answered.failure, fault);
-    const attached = await engine.attach("c");
-    assert.equal(attached.ok, false);
-  });
-}
-
-test("an engine that does not answer is given up in time [X3]", async (t) => {
-  const { socketPath } = await fakeEngine(t, () => {});
-  const hurried: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 1000, action) };
-  const engine = openDockerEngine({ address: { socketPath }, clock: hurried });
-  const late = { ok: false, failure: { why: "late", status: 0, said: "" } };
-  assert.deepEqual(await engine.ask("GET", "/info"), late);
-  assert.deepEqual(await engine.attach("c"), late);
 });
 
 test("where no engine is, and where no certificates are, the code says why [X3]", async (t) => {

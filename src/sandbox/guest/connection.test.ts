@@ -79,28 +79,9 @@ test("memory that ran out is told from a program that was killed [X1][X4]", asyn
   assert.deepEqual(ends, ["done SIGKILL", "out_of_memory SIGKILL", "out_of_memory 137", "done 1"]);
 });
 
+// What a supervisor that was taken over says otherwise is in test/attacks/protocol.test.ts.
 const faults: readonly [what: string, why: string, say: (far: Far) => void][] = [
-  ["that says hello again", "protocol_error", (far) => far.say({ type: "hello", version: 1, nonce: "x" })],
-  ["that says a word nobody knows", "protocol_error", (far) => far.say({ type: "sudo" })],
   ["that leaves a field out", "protocol_error", (far) => far.say({ type: "out", id: "e" })],
-  ["that has used less than nothing", "protocol_error", (far) => far.say({ ...exited, id: "e", cpuMs: -1 })],
-  ["whose frame has no end", "protocol_error", (far) => far.raw(Buffer.alloc(8, 0xff))],
-  [
-    "that says more than it may",
-    "protocol_error",
-    (far) => {
-      for (let n = 0; n < 3; n += 1) far.say({ type: "out", id: "e", stream: "stdout" }, "x".repeat(1500));
-      far.say({ type: "out", id: "e", stream: "stdout" }, "x".repeat(1500));
-    },
-  ],
-  [
-    "whose results are too many",
-    "protocol_error",
-    (far) => {
-      for (let n = 0; n < 17; n += 1)
-        far.say({ type: "result", id: "e", kind: "text", more: false }, "x".repeat(65_536));
-    },
-  ],
   [
     "whose results are endlessly many pieces of nothing",
     "protocol_error",
@@ -126,11 +107,6 @@ const faults: readonly [what: string, why: string, say: (far: Far) => void][] = 
     "that kept more than it left out",
     "protocol_error",
     (far) => far.say({ type: "cut", id: "e", stream: "stdout", bytes: 3 }, "tail"),
-  ],
-  [
-    "that floods us with frames",
-    "flood",
-    (far) => far.raw(Buffer.concat(Array(20_001).fill(encodeFrame({ type: "started", id: "x" })))),
   ],
 ];
 for (const [what, why, say] of faults) {
@@ -239,16 +215,6 @@ test("a guest that sees another folder than it should, or none, does not open [X
   );
   const wrong = { failure: { why: "wrong_workspace", said: "wrong_workspace" } };
   assert.deepEqual(answers, [true, wrong, wrong, wrong, wrong]);
-});
-
-test("code up to the limit is taken in parts; longer code is a mistake of ours [X1]", async () => {
-  const { codeBytesMax } = executionLimits;
-  const { guest, far } = await playSupervisor();
-  const outcome = outcomeOf(guest.run(execution({ code: "x".repeat(codeBytesMax) })));
-  const parts = (await far.types()).filter((type) => type === "part");
-  far.say({ ...exited, id: "e" });
-  assert.deepEqual([parts.length, (await outcome).end], [63, "done 0"]);
-  assert.throws(() => guest.run(execution({ code: "x".repeat(codeBytesMax + 1) })));
 });
 
 type Far = ReturnType<typeof beginSupervisor>["far"];
@@ -402,18 +368,6 @@ test("how an execution ended follows from what was done to it [X1]", async () =>
   oomKills += 1;
   far.end();
   assert.equal((await outcome).end, "out_of_memory undefined");
-});
-
-test("where memory ran out and took the guest along, what ran has used it up, and what waited has not [X1][X4]", async () => {
-  let oomKills = 0;
-  const { guest, far } = await playSupervisor({ oomKills: () => oomKills });
-  const ends = Promise.all(
-    ["runs", "waits"].map(async (id) => (await outcomeOf(guest.run(execution({ id, language: "python" })))).end),
-  );
-  await far.delivered();
-  oomKills = 1;
-  far.end();
-  assert.deepEqual(await ends, ["out_of_memory undefined", "lost undefined"]);
 });
 
 /** A guest whose supervisor and whose processes the test plays. */

@@ -104,8 +104,6 @@ function piece(number: number, text: string, length = text.length): Buffer {
   return Buffer.concat([head, Buffer.from(text)]);
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
 for (const [name, bytes] of [
   ["a link that there is not", piece(2, "x")],
   ["a piece that is too long", piece(0, "x", 65_537)],
@@ -119,19 +117,6 @@ for (const [name, bytes] of [
     assert.equal(own.destroyed, true);
   });
 }
-
-test("the end of the control link is the end of all; that of the network is not [X1][X5]", async () => {
-  const { own } = stream();
-  const { control, network } = linksOver(own);
-  network.destroy();
-  await turn();
-  assert.equal(own.destroyed, false);
-  own.push(piece(1, "for nobody"));
-  await turn();
-  control.destroy();
-  await turn();
-  assert.equal(own.destroyed, true);
-});
 
 // What the supervisor does with words that a host of ours does not say, or says only when something else went wrong.
 const lengths = (header: number, payload: number) => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -41,16 +40,6 @@ test("packages that a conversation installed are found by a cell, after what lie
   await connect({ env: { PYTHONPATH: `${workspace}/packages::${workspace}/more` } });
   const code = "import own_, both_, packages_, more_\n[m.where for m in (own_, both_, packages_, more_)]";
   assert.deepEqual(await run(code), done({ results: ["text ['own', 'installed', 'installed', 'more']"] }));
-});
-
-test("a cell that does not listen to interrupts leaves one that does to the next [X1]", async (t) => {
-  const { run, interrupt, workspace } = await guestWith(t);
-  assert.deepEqual(await run("import signal; _ = signal.signal(signal.SIGINT, signal.SIG_IGN)"), done({}));
-  const wait = "import time\nopen('begun', 'w').close()\ntime.sleep(1000)";
-  const cell = run(wait, { id: "cell", timeoutMs: 300_000 });
-  while (!readdirSync(workspace).includes("begun")) await run("true", { language: "bash" });
-  interrupt("cell");
-  assert.equal((await cell).end, "cancelled 130");
 });
 
 test("variables of one cell are as they were before for the next, whatever they were [X1]", async (t) => {
@@ -124,30 +113,6 @@ test("an event of any kind asks for a handler, and one that takes too much is to
   assert.match(stderr, /TypeError: handler\(\) missing 1 required positional argument: 'b'\n$/);
   for (const [event, json] of Object.entries({ "[1]": "1", '{"a":1}': '"a"' }))
     assert.deepEqual(await run("handler = max", { event }), done({ results: [`json ${json}`] }));
-});
-
-test("what a Python said before it ended is heard to the end, also when a child of it lives on [X1]", async (t) => {
-  const { run, endTurn } = await guestWith(t);
-  const many = [
-    "import os, struct, time",
-    "for n in range(300): os.write(3, b'R' + struct.pack('>IcB', TOKEN, b't', 0) + str(n).encode())",
-  ].join("\n");
-  const ended = await run(`${many.replace("TOKEN", "1")}\nos._exit(7)`);
-  const expected = Array.from({ length: 300 }, (_, number) => `text ${number}`);
-  assert.deepEqual(ended, { ...done({ results: expected }), end: "lost 7" });
-  const child = "os.fork() or (os.close(1), os.close(2), time.sleep(1000))";
-  const left = await run(`${many.replace("TOKEN", "2")}\n${child}\nos._exit(8)`);
-  assert.deepEqual(left, { ...done({ results: expected }), end: "lost 8" });
-  assert.equal(await endTurn(), 1);
-});
-
-test("a cell finds a Python of its own: its name, no arguments, and what it said without an end of line [X1]", async (t) => {
-  const { run } = await guestWith(t);
-  const code = "import sys\n(sys.argv, __name__, vars(sys.modules['__main__']) is globals())";
-  assert.deepEqual(await run(code), done({ results: ["text ([''], '__main__', True)"] }));
-  assert.deepEqual(await run("print('a', end=''); sys.stderr.write('b') and None"), done({ stdout: "a", stderr: "b" }));
-  assert.deepEqual(await run("sys.stdin.close()"), done({}));
-  assert.deepEqual(await run("sys.stdin.read()"), done({ results: ["text ''"] }));
 });
 
 test("a cell used what it used, and not what those before it did [X1]", async (t) => {
@@ -266,19 +231,6 @@ test("an error is told with the user's own lines, and what was done before stays
   assert.deepEqual(await run("sys.exit('stop')"), { ...done({ stderr: "stop\n" }), end: "done 1" });
 });
 
-test("an error of which nothing can be asked is named by its type, and costs nothing of what was done before [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
-  const cell = `kept = 1
-class Odd(OSError):
-    errno = __class__ = property(lambda self: 1 / 0)
-raise Odd(1, "odd")`;
-  assert.deepEqual(await run(cell), {
-    ...done({ stderr: "Odd\n" }),
-    end: "done 1",
-  });
-  assert.deepEqual(await run("kept"), done({ results: ["text 1"] }));
-});
-
 test("whatever a cell calls handler is called, waited for, and given no more than it takes [X1]", async (t) => {
   const { run } = await guestWithPython(t);
   const event = '{"a":2}';
@@ -307,15 +259,6 @@ test("a handler of an earlier cell, of somebody else or that nobody asked for is
   assert.deepEqual(await run("9", { event: '{"conversation_id":"c"}' }), done({ results: ["text 9"] }));
 });
 
-test("many variables in any script reach a cell, and its names stay [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
-  await run("x = 41");
-  const env = { A: "😀".repeat(4000), B: "中".repeat(5000) };
-  const code = "import os\n[len(os.environ['A']), len(os.environ['B']), x]";
-  assert.deepEqual(await run(code, { env }), done({ results: ["text [4000, 5000, 41]"] }));
-  assert.deepEqual(await run("'A' in os.environ"), done({ results: ["text False"] }));
-});
-
 test("a cell that sends pieces of nothing without end comes to a limit, and goes on [X1][X4]", async (t) => {
   const { guest, run } = await guestWithPython(t);
   const forge = `
@@ -325,22 +268,6 @@ for _ in range(17_000): link.send(b"R" + struct.pack(">IcB", token, b"t", 1))
 `;
   assert.deepEqual(await run(forge), done({}));
   assert.ok((await guest.ping()) >= 17_000 - 16_384);
-  assert.deepEqual(await run("1"), done({ results: ["text 1"] }));
-});
-
-test("a cell that ends its Python is told as lost, and the next one starts afresh [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
-  assert.deepEqual(await run("x = 1\nprint('last words')\nimport os; os._exit(7)"), {
-    ...done({ stdout: "last words\n" }),
-    end: "lost 7",
-  });
-  assert.deepEqual(await run("'x' in globals()"), done({ results: ["text False"] }));
-  assert.deepEqual(await run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"), {
-    ...done({}),
-    end: "lost SIGSEGV",
-  });
-  // Without its link it ends itself, or the supervisor ends it: whoever is first.
-  assert.match((await run("import os; os.closerange(3, 100)")).end, /^lost (126|SIGKILL)$/);
   assert.deepEqual(await run("1"), done({ results: ["text 1"] }));
 });
 
@@ -379,37 +306,6 @@ test("a child that a cell forked does not become a second Python [X1]", async (t
     { ...done({}), stdout: ["", "child", "parent"] },
   );
   assert.deepEqual(await run("pid > 0"), done({ results: ["text True"] }));
-});
-
-test("what a cell forges goes no further than its own execution [X1]", async (t) => {
-  const { guest, run } = await guestWithPython(t);
-  const forged = await run(
-    [
-      "import os, struct",
-      `os.write(3, b'{"type":"exited","id":"another","code":0}')`,
-      "os.write(3, b'Rx')",
-      "os.write(3, b'R' + struct.pack('>IcB', 4_000_000, b't', 0) + b'of another cell')",
-      "os.write(3, b'R' + struct.pack('>IcB', 1, b'z', 0) + b'of no kind')",
-      "os.write(3, b'D' + struct.pack('>IBI', 99, 0, 0))",
-      "os.write(3, b'R' + struct.pack('>IcB', 1, b't', 0) + b'its own')",
-      "os.write(3, b'R' + struct.pack('>IcB', 1, b'p', 0) + b'outputs/../../etc/passwd.png')",
-      "os.write(3, b'R' + struct.pack('>IcB', 1, b'j', 0) + b'{no json')",
-      "'true'",
-    ].join("\n"),
-  );
-  assert.deepEqual(forged, done({ results: ["text its own", "text {no json", `text 'true'`] }));
-  assert.deepEqual({ atSupervisor: await guest.ping(), atHost: guest.dropped() }, { atSupervisor: 5, atHost: 1 });
-});
-
-test("a cell that says it is done before it is ends there; its late end does not end the next one [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
-  const early = await run(
-    "import os, struct\nos.write(3, b'D' + struct.pack('>IBI', 1, 0, 0))\nos.read(os.open('gate', os.O_RDONLY), 1)\nlate = 1",
-    { before: (workspace) => spawnSync("mkfifo", [join(workspace, "gate")]) },
-  );
-  assert.deepEqual(early, done({}));
-  const [next] = await Promise.all([run("late"), run("echo > gate", { language: "bash" })]);
-  assert.deepEqual(next, done({ results: ["text 1"] }));
 });
 
 test("a cell may close, replace or fill its output with anything; the next one prints as usual [X1]", async (t) => {

@@ -16,7 +16,7 @@ import type { PodSeen } from "./follow.ts";
 import { followPods, listPods } from "./follow.ts";
 import { makeObject, removeObject } from "./objects.ts";
 import { podBody } from "./pod.ts";
-import { claimPod, type Pool, reapClaims } from "./pool.ts";
+import { claimPod, type Pool } from "./pool.ts";
 import { lackIn, placesToTry } from "./probe.ts";
 import { reapLeft } from "./reap.ts";
 
@@ -293,8 +293,6 @@ const plain: GuestWanted = { id: "g", workspace: undefined, limits: poolLimits, 
 
 const program = { command: ["/bin/sh"], files: { "guest/a.py": "x" }, greet: async () => undefined };
 
-const claims = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/boxes/sandboxclaims";
-
 /** A pool of a cluster that answers with these statuses, by resource, and has these things of each kind. */
 async function pooling(t: TestContext, refused: Record<string, number> = {}, names: readonly string[] = []) {
   const files = mkdtempSync(join(tmpdir(), "agentyard-pool-"));
@@ -327,48 +325,6 @@ async function pooling(t: TestContext, refused: Record<string, number> = {}, nam
   return { pool, host, claim, asked, short, made, clock, files };
 }
 
-test("a pool that cannot be made, or gives nothing, is left alone for a minute, and a claim does not stay for ever [X3]", async (t) => {
-  type Pooling = Awaited<ReturnType<typeof pooling>>;
-  const isLeftAlone = async ({ clock, claim, short, pool }: Pooling) => {
-    await until("it is known", () => pool.name === undefined);
-    const before = short().length;
-    clock.move(59_999);
-    assert.deepEqual([await claim(), pool.name, short().length], [undefined, undefined, before]);
-    clock.move(1);
-    await claim();
-    await until("it is asked for again", () => short().length > before);
-  };
-  const broken = await pooling(t, { sandboxwarmpools: 403 });
-  await broken.claim();
-  await isLeftAlone(broken);
-  const empty = await pooling(t, { sandboxclaims: 403 });
-  await empty.claim();
-  await until("it is made", () => empty.short().length === 4);
-  const { name } = empty.pool;
-  assert.equal(await empty.claim(), undefined);
-  const labels = { "agentyard.mark": "yard", "agentyard.server": "one", "agentyard.guest": "g" };
-  assert.partialDeepStrictEqual(empty.made.at(-1), {
-    ...{ kind: "SandboxClaim", metadata: { name: "agentyard-g", labels } },
-    spec: {
-      ...{ warmPoolRef: { name }, additionalPodMetadata: { labels } },
-      lifecycle: { shutdownTime: "1970-01-03T00:00:00.000Z", shutdownPolicy: "Delete" },
-    },
-  });
-  await isLeftAlone(empty);
-});
-
-test("claims that a server left are given back, and those of its guests and of other servers are not [X3]", async (t) => {
-  const { pool, host, asked } = await pooling(t, {}, ["agentyard-left", "agentyard-used"]);
-  // It was asked for while they were listed.
-  const spared = () => new Set(asked.length > 0 ? ["used"] : []);
-  assert.equal(await reapClaims(host, pool, spared), 1);
-  const selected = "labelSelector=agentyard.mark%3Dyard%2Cagentyard.server%3Done";
-  assert.deepEqual(asked, [`GET ${claims}?${selected}`, `DELETE ${claims}/agentyard-left?gracePeriodSeconds=1`]);
-  asked.length = 0;
-  assert.equal(await reapClaims(host, { ...pool, size: 0 }, () => new Set()), 0);
-  assert.deepEqual(asked, []);
-});
-
 test("whatever a pod is made of has a pool of its own, and the same has the same [X2][X3][S5]", async (t) => {
   const { host, pool } = await pooling(t);
   const nameOf = async ({ host: h = {}, pool: p = {}, program: g = {} }: Record<string, object> = {}) => {
@@ -396,11 +352,6 @@ test("a sandbox is tried for a way to the cluster itself and to who tells secret
   assert.ok(tellers.every((place) => place.endsWith(":53")));
   const without = [...tellers, "169.254.169.254:80"];
   for (const peer of [undefined, "127.0.0.1:6443", "[::1]:6443"]) assert.deepEqual(placesToTry(peer), without);
-});
-
-test("where nobody tells names there is nobody to try, but one whose name cannot be read is not passed over [X5]", () => {
-  assert.deepEqual(placesToTry(undefined, join(import.meta.dirname, "no-such-file")), ["169.254.169.254:80"]);
-  assert.throws(() => placesToTry(undefined, import.meta.dirname), { code: "EISDIR" });
 });
 
 test("why a cluster starts no sandbox is told by what somebody has to see to: rights, image, files, or the cluster [X3][P2]", () => {

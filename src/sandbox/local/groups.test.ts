@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -189,22 +189,6 @@ test("the processes of a group are ended, in whichever of its folders they are f
     [null, "SIGKILL"],
   ]);
   assert.equal(readFileSync(join(root, "freezer/agentyard-m1/g1/freezer.state"), "utf8"), "THAWED");
-});
-
-test("what earlier processes left in groups is ended and counted, and those of guests that live are spared [X3]", async (t) => {
-  const { root, groups, waits } = oldMachine(t, old.slice(1, 2), "6:freezer:/\n", {
-    ...{ "freezer/agentyard-m1/left/": "", "freezer/agentyard-m1/lives/": "", "freezer/agentyard-m1/file": "" },
-  });
-  const child = spawn("sleep", ["60"]);
-  t.after(() => child.kill("SIGKILL"));
-  const lives = join(root, "freezer/agentyard-m1/lives");
-  writeFileSync(join(lives, "cgroup.procs"), `${child.pid}\n`);
-  assert.deepEqual(await groups.reap(new Set(["lives"])), { processes: [], groups: 1 });
-  assert.equal(waits.length, 100); // What holds it is not gone: here the kernel's own files do not go with it.
-  assert.deepEqual([child.exitCode, child.signalCode, existsSync(lives)], [null, null, true]);
-  const ended = once(child, "exit");
-  assert.deepEqual(await groups.reap(), { processes: [child.pid], groups: 2 });
-  assert.deepEqual(await ended, [null, "SIGKILL"]);
 });
 
 test("a limit that the machine does not take is not promised, and one that is not there keeps no guest away [X3][X4]", (t) => {

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { Server as SecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Duplex, duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { folderWith } from "../../../test/world/folder.ts";
 import { manualClock } from "../../../test/world/manual-clock.ts";
-import { openFiles } from "../../../test/world/open-files.ts";
 import { playedProvider } from "../../../test/world/played-provider.ts";
 import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
@@ -23,14 +19,11 @@ import type { ExecutionEvent } from "../provider.ts";
 import { executionLimits, type Guest } from "../provider.ts";
 import { askHost, type HostDoor, openStream } from "./ask-host.ts";
 import { openChannel } from "./channel.ts";
-import { makeToken } from "./files-folder.ts";
-import { foldersOf } from "./host-folders.ts";
 import { openDoor } from "./sandbox-host.ts";
 import { sendEvents } from "./send-events.ts";
 import { serveGuest } from "./serve-guest.ts";
 import { createVerifier, signRequest, type Verdict } from "./signed.ts";
 import { type StreamKeys, signedOver } from "./signed-stream.ts";
-import type { GuestOrder } from "./wire.ts";
 import { bodyBytesMax, type HostMessage, type ServerMessage, serverMessage } from "./wire.ts";
 
 // What a host keeps for a server that asks for more and more, and how it tells what is long. The test plays the server.
@@ -206,43 +199,6 @@ test("what a host answers is read up to its limit, and no further [X3][X4]", asy
   assert.equal((await ask()).ok, true);
   text = long(bodyBytesMax + 1);
   assert.deepEqual(await ask(), fault("not_a_host", ""));
-});
-
-function countedIds() {
-  let count = 0;
-  const hex = (characters: number) => {
-    count += 1;
-    return String(count).padStart(characters, "0");
-  };
-  return { uuid: () => "u", hex };
-}
-
-const openIn = (folder: string) => openFiles().filter((path) => path.startsWith(folder));
-
-test("where no token can be made it is told why, and nothing is left of it [X3]", (t) => {
-  const root = folderWith(t, { file: "", "half/.sandbox-hosts": "no folder" });
-  for (const [name, why] of [
-    ["gone", "ENOENT"],
-    ["file", "ENOTDIR"],
-    ["half", "ENOTDIR"],
-  ] as const)
-    assert.deepEqual(makeToken(join(root, name), countedIds()), { ok: false, failure: why });
-  assert.deepEqual([existsSync(join(root, "gone")), openIn(root)], [false, []]);
-});
-
-const limits = { memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 };
-
-const folderOrder: GuestOrder = {
-  ...{ type: "open", version: 1, id: "g", limits, env: {}, hasNetwork: false, likeness: "inode" },
-};
-
-test("a guest without a workspace has its user and its packages on a host all the same, and one without anything has nothing [X2][X3]", (t) => {
-  const root = folderWith(t, { "packages/u/": "" });
-  assert.deepEqual(foldersOf({ ...folderOrder, uid: 5000, packages: ["packages", "u"] }, root), {
-    ok: true,
-    value: { workspace: undefined, uid: 5000, packages: join(root, "packages/u") },
-  });
-  assert.deepEqual(foldersOf(folderOrder, root), { ok: true, value: { workspace: undefined, uid: undefined } });
 });
 
 test("strangers at the door of a host have ten seconds for their headers, which are short, thirty for all they ask, and only so many connections, with TLS as without [X3][X4]", () => {
