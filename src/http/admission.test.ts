@@ -1,92 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Hono } from "hono";
-import { openDatabase } from "../../test/world/database.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemClock } from "../base/clock.ts";
-import { ConversationId, localOwner, OwnerId } from "../protocol/ids.ts";
-import { Problem } from "../protocol/resources.ts";
+import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { isOwnSession } from "../protocol/session-names.ts";
-import type { Users } from "../users/users.ts";
-import { openAdmission } from "./admit.ts";
 import { type Arrival, networkOf, openArrivals } from "./arrival.ts";
-import { callerNamed, callerOf, languageWanted, type Named, type NamedBy } from "./caller.ts";
-import { ownCookie, readCookies, setCookie, signedInCookie, signedOutCookie, waysIn } from "./cookie.ts";
+import { callerNamed, languageWanted, type Named } from "./caller.ts";
+import { ownCookie, waysIn } from "./cookie.ts";
 import { shareWith } from "./cors.ts";
-import type { Door, Env } from "./door.ts";
+import type { Env } from "./door.ts";
 import { isNavigation, isOurHost, pageOf, wantsPage } from "./origin.ts";
 import { openRate } from "./rate.ts";
-import { defaultServerSettings, type ServerSettings } from "./settings.ts";
+import { defaultServerSettings } from "./settings.ts";
 import { openTries } from "./tries.ts";
-
-const ann = OwnerId.parse("ann");
-
-/** A door with nothing behind it: who comes in is told from where they came and who they are. */
-function openDoor(users: Partial<Users> = { exist: async () => false }) {
-  const place: { settings: ServerSettings } = { settings: defaultServerSettings };
-  const rate = openRate(manualClock());
-  const admit = openAdmission({ users: Object(users), server: () => place.settings, rate });
-  const app = new Hono<Env>();
-  app.all("*", async (c) => {
-    c.set("requestId", "r");
-    c.set("language", "en");
-    c.set("dialect", "own");
-    return (await admit(c)) ?? c.json([c.get("arrival").address, c.get("caller").signedIn ?? null]);
-  });
-  const ask = async (headers: Record<string, string>, door: Door = {}, method = "GET", path = "/api/v1/me") => {
-    const request = new Request(`http://127.0.0.1:7420${path}`, { method, headers });
-    return app.fetch(request, { door: "tcp", address: "127.0.0.1", ...door });
-  };
-  return { place, ask };
-}
-
-async function codeOf(answer: Response | Promise<Response>): Promise<string> {
-  return Problem.parse(await (await answer).json()).code;
-}
-
-test("a name that is not ours is told without its port, and no more than a hundred characters of it [C6][P4]", async () => {
-  const { ask } = openDoor();
-  const told = async (host: string) => Problem.parse(await (await ask({ host })).json()).params;
-  assert.deepEqual(await told("yard.lan:7420"), { host: "yard.lan" });
-  assert.deepEqual(await told(`${"a".repeat(60)}.${"b".repeat(60)}:1`), {
-    host: `${"a".repeat(60)}.${"b".repeat(39)}`,
-  });
-});
-
-const taken = new AbortController().signal;
-const withUsers = (renewed = false): Partial<Users> => ({
-  exist: async () => true,
-  byKey: async (key) => (key === "k" ? { id: ann, scopes: ["chat"], taken } : undefined),
-  byCookie: async (token) => (token === "t" ? { id: ann, scopes: ["chat"], hash: "h", renewed, taken } : undefined),
-});
-
-test("a key is taken in either of its headers, and one that is wrong is not made good by a cookie [C6]", async () => {
-  const { ask } = openDoor(withUsers());
-  const letIn = async (headers: Record<string, string>) => (await ask(headers)).status;
-  for (const authorization of ["Bearer k", "bearer   k ", "BEARER k"])
-    assert.equal(await letIn({ authorization }), 200, authorization);
-  assert.equal(await letIn({ "x-api-key": "k" }), 200);
-  assert.equal(await letIn({ authorization: "Basic k", cookie: "agentyard=t" }), 200, "that is no key of ours");
-  const wrong = [{ authorization: "Bearer x" }, { "x-api-key": "x" }, { authorization: "Bearer x", "x-api-key": "k" }];
-  for (const headers of wrong) assert.equal(await letIn({ ...headers, cookie: "agentyard=t" }), 401);
-  assert.equal(await letIn({ cookie: "agentyard=x; agentyard=t" }), 200, "a neighbour's cookie shuts nobody out");
-  assert.equal(await letIn({ cookie: "agentyard=x" }), 401);
-});
-
-test("where nobody signs in yet, a page of another site gets nowhere but back from a sign-in; where people do, links lead here [C6]", async () => {
-  const foreign = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
-  const status = async (path: string, users?: Partial<Users>) =>
-    (await openDoor(users).ask({ ...foreign, ...(users && { cookie: "agentyard=t" }) }, {}, "GET", path)).status;
-  const statuses = {
-    ...{ "/sign-in": 200, "/sign-in/oidc/callback": 200, "/api/v1/mcp/callback": 200 },
-    ...{ "/sign-in-not": 403, "/api/v1/mcp/callbacks": 403, "/": 403 },
-  };
-  for (const [path, expected] of Object.entries(statuses)) assert.equal(await status(path), expected, path);
-  assert.equal(await status("/", withUsers()), 200);
-  const { ask } = openDoor(withUsers());
-  const framed = await ask({ ...foreign, "sec-fetch-mode": "cors", cookie: "agentyard=t" });
-  assert.equal(await codeOf(framed), "page_forged");
-});
 
 /** What is known of a request that came over a connection from there. */
 function arrived(headers: Record<string, string>, address = "10.0.0.1", basePath?: string) {
@@ -223,24 +150,6 @@ test("of the languages that a caller takes the best liked one of ours is spoken,
   assert.equal(languageWanted(undefined), "en");
 });
 
-test("a conversation names its user where it is one's alone, and nobody where two have one of that name [S7]", async (t) => {
-  const storage = openDatabase(t);
-  const make = async (owner: OwnerId, id: string) =>
-    assert.ok((await storage.createConversation({ owner, id: ConversationId.parse(id), at: 0, events: [] })).ok);
-  await make(annOfCaller, "of-ann");
-  for (const owner of [annOfCaller, bob]) await make(owner, "of-both");
-  const caller = async (conversationId: string, more: Partial<NamedBy> = {}) => {
-    const found = await callerOf({ storage }, { caller: { signedIn: undefined }, conversationId, ...more });
-    return found.ok ? found.value : found.failure.code;
-  };
-  assert.deepEqual(
-    [await caller("of-ann"), await caller("of-both"), await caller("of-nobody"), await caller("no id at all")],
-    ["ann", "local", "local", "local"],
-  );
-  assert.equal(await caller("of-ann", { actsAs: bob }), bob);
-  assert.equal(await caller("of-ann", { executionId: "none" }), "ann");
-});
-
 test("of all cookies only those go further that a sign-in through a service needs, by each of their names [C6][N1]", () => {
   const names = (["http", "https"] as const).flatMap((scheme) =>
     ["", "/yard"].map((prefix) => ownCookie("agentyard-way", { scheme, prefix })),
@@ -250,30 +159,6 @@ test("of all cookies only those go further that a sign-in through a service need
   const others = ["agentyard=secret", "__Host-agentyard=secret", "xagentyard-way=1", "agentyard-ways=1"];
   assert.equal(waysIn([...others, ...ways].join(";  ")), ways.join("; "));
   assert.equal(waysIn(undefined), "");
-});
-
-test("a cookie is set for the path that we are served below, in whole seconds, and over https for https alone [C6]", () => {
-  const set = (at: Parameters<typeof setCookie>[2]) => setCookie("a", "v", at);
-  assert.equal(set({ scheme: "http", prefix: "", seconds: 1.6 }), "a=v; Path=/; Max-Age=2; HttpOnly; SameSite=Lax");
-  assert.equal(
-    set({ scheme: "https", prefix: "/yard", path: "/sign-in", seconds: -1 }),
-    "a=v; Path=/yard/sign-in; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
-  );
-});
-
-test("of all that a browser sends under our name five are looked at, whole and by exactly that name [C6][Q1]", () => {
-  const sent = "a=1; agentyard=x=y; xagentyard=2; agentyard = z ;agentyard; =agentyard; AGENTYARD=3";
-  assert.deepEqual(readCookies(sent, "agentyard"), ["x=y", "z"]);
-  const many = Array.from({ length: 9 }, (_, n) => `agentyard=${n}`).join("; ");
-  assert.deepEqual(readCookies(many, "agentyard"), ["0", "1", "2", "3", "4"]);
-  assert.deepEqual(readCookies(undefined, "agentyard"), []);
-});
-
-test("a browser is signed in for as long as the settings say, and out at once, under the name that its address has [C6]", () => {
-  const at = { scheme: "https", prefix: "" } as const;
-  const rest = "HttpOnly; SameSite=Lax; Secure";
-  assert.equal(signedInCookie(at, { token: "t", lastsMs: 90_000 }), `__Host-agentyard=t; Path=/; Max-Age=90; ${rest}`);
-  assert.equal(signedOutCookie(at), `__Host-agentyard=; Path=/; Max-Age=0; ${rest}`);
 });
 
 const origin = "https://app.example";

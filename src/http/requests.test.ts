@@ -5,7 +5,6 @@ import { systemIds } from "../base/ids.ts";
 import { bodyAsItComes, openBytes } from "./bytes.ts";
 import { placeNamed } from "./conversation-named.ts";
 import { idFor, uuidFrom } from "./once.ts";
-import { rangeWanted } from "./range.ts";
 import { routedPath } from "./routed-path.ts";
 
 const kiB = 1024;
@@ -171,30 +170,6 @@ test("what is made under a key has the same id each time, one for each thing, in
   assert.equal(idFor({ once: undefined }, ids, "message"), "random");
   assert.equal(uuidFrom("0123456789abcdef".repeat(2)), "01234567-89ab-4def-8123-456789abcdef");
   assert.equal(uuidFrom(`${"0".repeat(16)}f${"0".repeat(15)}`), "00000000-0000-4000-b000-000000000000");
-});
-
-const ask = (range: string | undefined, sizeBytes = 10, ifRange?: string) => {
-  const wanted = rangeWanted({ range, ifRange }, sizeBytes, '"now"');
-  return typeof wanted === "object" ? [wanted.offset, wanted.length] : wanted;
-};
-
-test("a part of a file is what was asked for of what there is, from its first byte to its last [F3]", () => {
-  const parts = { "0-0": [0, 1], "2-4": [2, 3], "9-9": [9, 1], "9-": [9, 1], "0-99": [0, 10], "4-": [4, 6] };
-  assert.deepEqual(Object.fromEntries(Object.keys(parts).map((part) => [part, ask(`bytes=${part}`)])), parts);
-  const ends = { "-1": [9, 1], "-10": [0, 10], "-11": [0, 10] };
-  assert.deepEqual(Object.fromEntries(Object.keys(ends).map((part) => [part, ask(`bytes=${part}`)])), ends);
-  assert.deepEqual(ask(" BYTES = 1-2 "), [1, 2]);
-  for (const part of ["10-", "10-12", "-0"]) assert.equal(ask(`bytes=${part}`), "unfit", part);
-  for (const part of ["0-", "0-0", "-1"]) assert.equal(ask(`bytes=${part}`, 0), "unfit", `${part} of nothing`);
-});
-
-test("who asks for no part, for several, backwards or of another content gets all of the file [F3]", () => {
-  for (const range of [undefined, "", "bytes=-", "bytes=4-2", "bytes=0-1,4-5", "rows=0-1", "bytes=a-b", "0-1"])
-    assert.equal(ask(range), undefined, range ?? "none");
-  assert.deepEqual(
-    [ask("bytes=1-", 3, '"now"'), ask("bytes=1-", 3, '"before"'), ask("bytes=9-", 3, '"before"')],
-    [[1, 2], undefined, undefined],
-  );
 });
 
 test("the internal names of the chat service and the operator platform lead to the same routes, and only those [C1][T4]", () => {

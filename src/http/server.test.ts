@@ -8,7 +8,6 @@ import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { type App, type Door, type Env, goneSignal } from "./door.ts";
 import { isLoopbackHost, type ListenOptions, listen } from "./server.ts";
-import { type SignInView, signInPage, signInPolicy } from "./sign-in-page.ts";
 import { bindWebApp } from "./web-app.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -172,21 +171,4 @@ test("files of the app come as what they are and as packed as a browser takes th
     ...["media-src 'self' blob:", "base-uri 'self'", "form-action 'self'", "object-src 'none'"],
     ...["frame-ancestors 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'"],
   ]);
-});
-
-const view: SignInView = {
-  ...{ language: "en", prefix: "/yard", next: "/yard/c/1?a=b&c=d", service: undefined, link: undefined },
-  ...{ said: undefined, user: "", usersExist: true },
-};
-
-test("what went wrong is said where it is heard, beside the name that was tried, and nothing of it is markup [C6][Q1]", () => {
-  const page = signInPage({ ...view, said: `<b>"no"</b>`, user: "a'b" });
-  assert.ok(page.includes('<p role="alert" id="said">&#60;b&#62;&#34;no&#34;&#60;/b&#62;</p>'), page);
-  assert.equal(page.split(' aria-describedby="said" aria-invalid="true"').length, 3);
-  assert.ok(page.includes('value="a&#39;b"'), page);
-  assert.ok(!signInPage(view).includes("aria-invalid"));
-  assert.match(
-    signInPolicy,
-    /^default-src 'none'; style-src 'sha256-[^']{44}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
-  );
 });

@@ -5,33 +5,11 @@ import { openDatabase } from "../../test/world/database.ts";
 import { passwordCost } from "../../test/world/yard.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
-import { ConversationId, OwnerId } from "../protocol/ids.ts";
 import { createOnce, rememberedMax } from "./proofs.ts";
 import { sealWith } from "./seal.ts";
 import { openUsers, type Person, type Users } from "./users.ts";
 
 const dayMs = 86_400_000;
-
-test("the first user is an admin, others are not, and nobody is added twice or under a name that cannot be [C6]", async (t) => {
-  const { users } = open(t);
-  assert.equal(await users.exist(), false);
-  const added = await Promise.all([users.add({ id: "ann", password: "a good password" }), users.add({ id: "ann" })]);
-  assert.deepEqual(added.map(codeOf).toSorted(), ["ok", "user_exists"]);
-  assert.equal(await users.exist(), true, "right at once");
-  await users.add({ id: "bob" });
-  const listed = (await users.list()).map(({ id, isAdmin }) => [id, isAdmin]);
-  assert.deepEqual(listed, [
-    ["ann", true],
-    ["bob", false],
-  ]);
-  const unfit = ["", "a b", "..", ".", "界", "x".repeat(49), "a/b"];
-  for (const id of unfit) assert.equal(codeOf(await users.add({ id })), "user_id_unfit", id);
-  assert.equal(codeOf(await users.add({ id: "x", password: "1234567" })), "password_unfit");
-  assert.equal(codeOf(await users.add({ id: "x", password: "12345678" })), "ok", "at the limit");
-  for (const id of ["ann", "bob", "x"]) assert.equal(codeOf(await users.remove(id)), "ok");
-  assert.equal(codeOf(await users.remove("ann")), "user_unknown");
-  assert.equal(await users.exist(), false);
-});
 
 test("a password fits only its own user, in any spelling of the same letters, and is nowhere to be read [C6][Q1]", async (t) => {
   const { users, storage, parts } = open(t);
@@ -119,22 +97,6 @@ test("who is no admin has no key that is one, and the keys of a removed user ope
   assert.equal(codeOf(await users.signInByLink(link.value.token)), "sign_in_link_used");
 });
 
-test("nobody becomes a user by what they are called at the sign-in service, however it is spelled [C6]", async (t) => {
-  const { users } = open(t);
-  await users.add({ id: "admin" });
-  await users.add({ id: "bob" });
-  for (const addsUsers of [false, true])
-    for (const called of ["admin", "\u00e1dmin", "ADMIN", "bob", "-bob-", "b\u00f3b"]) {
-      const sub = `${called} ${addsUsers}`;
-      const signed = await users.signInFromService(person(sub, { names: [called, sub], addsUsers }));
-      const is = signed.ok ? signed.value.user.id : signed.failure.code;
-      assert.ok(!["admin", "bob"].includes(is), `${called} is ${is}`);
-      if (!addsUsers) assert.equal(is, "sign_in_stranger", called);
-    }
-  const known = (await users.list()).filter(({ hasService }) => !hasService).map(({ id }) => id);
-  assert.deepEqual(known, ["admin", "bob"], "they belong to nobody of the service");
-});
-
 test("a user waits for one person of the sign-in service: by the letters of their sub or of a checked address [C6]", async (t) => {
   const { users } = open(t);
   const come = comeTo(users);
@@ -165,24 +127,6 @@ test("a user waits for one person of the sign-in service: by the letters of thei
   assert.equal(await come(cat), "cat");
 });
 
-test("a newcomer from the sign-in service gets a name that was never used, not what somebody left behind [C6][S7]", async (t) => {
-  const { users, storage } = open(t);
-  const left = { id: ConversationId.parse("c"), at: 0, events: [] };
-  for (const owner of ["removed", "removed-2"])
-    await storage.createConversation({ owner: OwnerId.parse(owner), ...left });
-  await users.add({ id: "ann", password: "a good password" });
-  const come = comeTo(users);
-  const named = (sub: string, ...names: string[]) => come(person(sub, { names, addsUsers: true }));
-  assert.equal(await named("1", "ann"), "ann-2");
-  assert.equal(await named("2", "ann-2"), "ann-2-2");
-  assert.equal(await named("3", "removed"), "removed-3", "whose conversations are still here");
-  assert.equal(await named("4", "local"), "local-2", "what was done before there were users, and in the terminal");
-  assert.equal(await named("5", "Zo\u00eb M\u00fcller 王"), "Zoe-Muller");
-  assert.equal(await named("6", "王"), "user");
-  assert.equal(await named("7", "x".repeat(80)), "x".repeat(48));
-  assert.equal(await named("8", "x".repeat(90)), `${"x".repeat(46)}-2`);
-});
-
 function person(sub: string, more: Partial<Person> = {}): Person {
   return {
     subject: `https://id.example ${sub}`,
@@ -201,28 +145,6 @@ function comeTo(users: Users) {
     return signed.ok ? signed.value.user.id : signed.failure.code;
   };
 }
-
-test("all requests of a browser end by one signal, however many there are, and one who signs out ends those of all their browsers [C6]", async (t) => {
-  const { users } = open(t);
-  for (const id of ["ann", "ann2"]) await users.add({ id, password: "a good password" });
-  const signedIn = async (id: string) => {
-    const signed = await users.signIn(id, "a good password");
-    assert.ok(signed.ok);
-    return signed.value.token;
-  };
-  const tokens = [await signedIn("ann"), await signedIn("ann"), await signedIn("ann2")] as const;
-  const takenOf = async (token: string) => ((await users.byCookie(token)) ?? assert.fail()).taken;
-  const signals = await Promise.all(tokens.map(takenOf));
-  // Whatever is made anew for each request stays at a signal that lives for weeks.
-  for (const [index, token] of tokens.entries()) assert.equal(await takenOf(token), signals[index]);
-  assert.equal(new Set(signals).size, 3);
-  await users.signOut(tokens[0]);
-  assert.deepEqual(
-    signals.map(({ aborted }) => aborted),
-    [true, true, false],
-  );
-  assert.equal((await takenOf(tokens[1])).aborted, false, "the other browser comes back by itself");
-});
 
 test("a key or a sign-in that is revoked at another process stays so, whatever this one is just noting of it [C6][N1]", async (t) => {
   const { storage, clock, parts, users: other } = open(t);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import fc from "fast-check";
 import { createClient, type Fetch, inProcessFetch } from "../../src/client/client.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
@@ -254,25 +253,6 @@ test("whoever comes back after any frame, by header or by address, gets exactly 
       );
     }
   }
-});
-
-test("however often and wherever a raw reader breaks off, no word comes twice and none is missing [C3]", async () => {
-  await using yard = await yardInAnswer();
-  const whole = said(await readEvents(yard, {}, isLastWord));
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.nat({ max: 5 }), { maxLength: 6 }), async (takes) => {
-      const all: RawEvent[] = [];
-      let lastEventId = "0";
-      for (const count of [...takes, Number.POSITIVE_INFINITY]) {
-        const seen = await readEvents(yard, { lastEventId }, (events) => events.length > count || isLastWord(events));
-        const taken = seen.slice(0, count);
-        all.push(...taken);
-        lastEventId = taken.at(-1)?.id ?? lastEventId;
-      }
-      assert.equal(said(all), whole);
-    }),
-    { numRuns: 20 },
-  );
 });
 
 test("a place in an answer that died with its server is void: the log tells, and the new answer comes whole [C3]", async () => {

@@ -9,7 +9,6 @@ import { openMetrics, openTracer, type Tracer, traceSettingsFrom } from "../../s
 import { failure } from "../../src/protocol/failure.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { startChatYard } from "../world/chat.ts";
 import { type CollectedSpan, type Collector, collector } from "../world/collector.ts";
 import { until } from "../world/events.ts";
 import { onPort } from "../world/http-reading.ts";
@@ -82,14 +81,6 @@ test("who follows a stream is counted as long as they do [O1]", async () => {
   leave.abort();
   await until("nobody follows", async () => (await open()) === 0);
   await door.value.close();
-});
-
-test("where the state cannot be counted the rest is told, and the log says so [O1]", async () => {
-  const lines: string[] = [];
-  const metrics = await openMetrics({ version: "1", logger: { error: (line) => void lines.push(line) } });
-  metrics.lookAt(() => Promise.reject(new Error("the disk is gone")));
-  assert.match(await metrics.text(), /^agentyard_info\{version="1"\} 1$/m);
-  assert.deepEqual(lines, ["the state was not counted"]);
 });
 
 test("where nobody counts there are no metrics, and that is said [O1]", async () => {
@@ -307,18 +298,6 @@ test("a collector that is away or refuses harms no turn, is said once, and holds
   await tracer.close();
   assert.equal(target.spans.length, 0);
   assert.ok(said.length > 0 && said.length <= 2, "once for each");
-});
-
-test("the turn of a conversation that was made for an agent has the agent's name [O1][C2]", async (t) => {
-  await using target = await collector();
-  const tracer = await tracerFor(t, { OTEL_EXPORTER_OTLP_ENDPOINT: target.url });
-  await using model = await modelServer(() => says("hello"));
-  await using world = await startChatYard({ model, observers: { tracer } });
-  const { json } = await world.call("POST", "conversation", { title: "t", agent_id: "somebody", temparea_id: "" });
-  await world.yard.ask("hello", { conversation: String(json.id) });
-  await tracer.close();
-  const [turn] = target.spans.filter(({ facts }) => facts["gen_ai.operation.name"] === "invoke_agent");
-  assert.deepEqual([turn?.name, turn?.facts["gen_ai.agent.name"]], ["invoke_agent general", "general"]);
 });
 
 test("without an exporter nothing is traced and nothing of it is loaded [O1]", async () => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -288,17 +287,6 @@ test("results are given to one turn, in the conversation that is named, and else
   assert.deepEqual([own.message.content, own.conversation], ["Rain.", rome.conversation], "it waited all the time");
 });
 
-test("what a caller sends elsewhere gives up no turn of a conversation that it named [C5]", async () => {
-  await using model = await modelServer([calls(["get_weather", { city: "Paris" }]), says("Well.")]);
-  await using server = await openAiYard({ model });
-  const named = { headers: { "x-conversation-id": "our-project" } };
-  const { choices } = await server.openai.chat.completions.create({ ...wanted, messages: question }, named);
-  const message = choices[0]?.message ?? assert.fail();
-  const other: Messages = [...question, message, { role: "user", content: "Never mind." }];
-  await server.openai.chat.completions.create({ ...wanted, messages: other });
-  assert.equal((await waitingIn(server.yard, "our-project")).length, 1);
-});
-
 function functionsOf(message: OpenAI.ChatCompletionMessageParam | undefined): [string, string, string][] {
   const asked = message?.role === "assistant" ? (message.tool_calls ?? []) : [];
   return asked.flatMap((call) =>
@@ -328,39 +316,6 @@ async function begin(yard: TestYard, part: CallerPart = callerPart, text = "how 
   await must(yard.engine.send(row, { text, mode: "queue", callerPart: part }));
   return { row, rested: await yard.whenAtRest("c") };
 }
-
-test("a function of the caller is asked of it, and its result goes on with the turn [C5]", async () => {
-  await using model = await modelServer([
-    calls(["get_weather", { city: "Paris" }], ["todo_read", {}], ["get_weather", { city: "Rome" }]),
-    says("Sun in both."),
-  ]);
-  await using yard = await startYard({ model });
-  const { row, rested } = await begin(yard);
-  const asked = all(rested.events, "decision.asked");
-  assert.equal(rested.status, "waiting");
-  assert.deepEqual(
-    asked.map(({ kind, tool, arguments: given }) => [kind, tool, given]),
-    [
-      ["function", "get_weather", '{"city":"Paris"}'],
-      ["function", "get_weather", '{"city":"Rome"}'],
-    ],
-  );
-  assert.equal(all(rested.events, "call.finished").length, 1, "our own tool did not wait");
-  assert.deepEqual((await must(yard.client.call("listDecisions"))).items, [], "no person is asked");
-  const [paris, rome] = asked;
-  const answer = (id: string | undefined, text: string) =>
-    yard.engine.decide(row, id ?? "", { verdict: "answer", by: "program", answer: text });
-  await must(answer(rome?.id, "rain </data>"));
-  assert.equal((await yard.whenAtRest("c")).status, "waiting");
-  await must(answer(paris?.id, ""));
-  const done = await yard.whenAtRest("c");
-  assert.deepEqual([done.status, done.answer], ["idle", "Sun in both."]);
-  const results = model.asked[1]?.body.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
-  assert.deepEqual([results?.[0], results?.[2]], ["(done, nothing to show)", "rain </data>"]);
-  assert.equal(all(done.events, "call.finished").filter(({ untrusted }) => untrusted).length, 2);
-  const again = await answer(paris?.id, "snow");
-  assert.equal(again.ok || again.failure.code, "decision_not_found");
-});
 
 test("a model that gives every call the same id has each of them answered by its own result, in one turn and in the next [C5][L5]", async () => {
   const asks = (city: string) => ({
@@ -468,20 +423,6 @@ test("a turn that waits for a function can be stopped, or refused, and the histo
   await must(yard.engine.decide(row, id, { verdict: "reject", by: "program", reason: "no network" }));
   assert.equal((await yard.whenAtRest("c")).answer, "ok");
   assert.match(String(model.asked.at(-1)?.body.messages.at(-1)?.content), /no network/);
-});
-
-test("a function that waits when the server stops can be answered after the next start [C5][L2]", async (t) => {
-  const data = mkdtempSync(join(tmpdir(), "agentyard-functions-"));
-  t.after(() => rmSync(data, { recursive: true, force: true }));
-  await using model = await modelServer([calls(["get_weather", {}]), says("Sun.")]);
-  const first = await startYard({ model, data });
-  const { row, rested } = await begin(first);
-  await first[Symbol.asyncDispose]();
-  await using second = await startYard({ model, data });
-  const [asked] = all(rested.events, "decision.asked");
-  assert.deepEqual((await second.engine.state(row)).status, "waiting");
-  await must(second.engine.decide(row, asked?.id ?? "", { verdict: "answer", by: "program", answer: "sun" }));
-  assert.equal((await second.whenAtRest("c")).answer, "Sun.");
 });
 
 test("a long result of a function is cut in the middle for the model, and kept whole in the log [C5][T4]", async () => {

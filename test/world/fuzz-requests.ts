@@ -1,11 +1,305 @@
 import type { Route } from "../../src/protocol/route.ts";
 import type { RouteName } from "../../src/protocol/routes.ts";
-import { type FuzzBody, fileBody, jsonBody } from "./fuzz-bodies.ts";
 import type { Chance } from "./fuzz-chance.ts";
-import { oddHeaders } from "./fuzz-headers.ts";
-import type { Pool } from "./fuzz-pool.ts";
-import type { Sending } from "./fuzz-send.ts";
-import { fitting, jsonText, oddText, oddValue, withAt } from "./fuzz-values.ts";
+import type { Sending } from "./fuzz-judge.ts";
+import { each, fitting, jsonText, oddText, oddValue, spoiled, withAt } from "./fuzz-values.ts";
+
+/** One or two headers that nobody has to send, mostly with what nobody should say in them. */
+export function oddHeaders(chance: Chance): [string, string][] {
+  return Array.from({ length: chance.int(1, 2) }, () => {
+    const [name, values] = chance.pick(headers);
+    return [name, chance.pick(values)];
+  });
+}
+
+const long = "x".repeat(9_000);
+const ranges = [
+  ...["bytes=0-", "bytes=-1", "bytes=9-1", "bytes=99999999999999999999-", "bytes=0-0,1-1", "x", "bytes=-0", "bytes=-"],
+  ...[`bytes=${"0-0,".repeat(1_000)}1-1`, "bytes=0-99999999999999999999", "items=0-1", "bytes=0--1", ""],
+];
+const numbers = ["1", "-1", "0", "1.5", "99999999999999999999", "x", "", "0x10", "1e3", "٣"];
+
+const headers: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ["range", ranges],
+  ["if-range", ['"x"', "", "Sun, 06 Nov 1994 08:49:37 GMT", "W/"]],
+  ["if-none-match", ["*", '"x"', long]],
+  ["accept-language", ["zh", "en", ";;q=,", "*", "q=1;zh;q=nan", "zh;q=0", "zh,".repeat(3_000)]],
+  ["x-language", ["zh", "en", "__proto__", ""]],
+  ["accept", ["text/html", "*/*", "text/event-stream", "application/xml;q=nan", ""]],
+  ["accept-encoding", ["gzip", "br", "x", "identity;q=0", "*;q=0"]],
+  ["content-encoding", ["gzip", "br", "x"]],
+  ["x-request-id", ["r", "", "{}", "a\tb", long, "../x", "r".repeat(65)]],
+  ["x-account-id", ["ann", "bob", "", "a b", "__proto__", "..", "local", "x".repeat(49)]],
+  ["x-business-domain", ["x", ""]],
+  ["last-event-id", [...numbers, "1~1.1.1.t1", "1~", ",:", "1,a:1,b:2", "-", "\u00e9", "1~1.1.1.r1t999999999999999"]],
+  [
+    "authorization",
+    ["Bearer", "Bearer ", "Basic eDp5", "Bearer a b", `Bearer ${long}`, "bearer x", "Bearer \u00e9", "Digest"],
+  ],
+  ["x-api-key", ["", "x", long, "\u00e9"]],
+  ["cookie", ["agentyard=", "agentyard=x; agentyard=y", ";;;=", long, "__Host-agentyard=x", "a=%zz"]],
+  ["origin", ["null", "http://other.invalid", "http://127.0.0.1", "x", "", "http://[::1", "https://127.0.0.1:1"]],
+  ["referer", ["http://other.invalid/x", "x"]],
+  ["sec-fetch-site", ["cross-site", "same-origin", "none", "x"]],
+  ["sec-fetch-mode", ["navigate", "cors", "x"]],
+  ["sec-fetch-dest", ["document", "iframe", "x"]],
+  ["access-control-request-method", ["PUT", "x"]],
+  ["x-forwarded-for", ["1.2.3.4", "::1", "x", "127.0.0.1, 1.2.3.4", ",", long]],
+  ["x-forwarded-host", ["other.invalid", "", "a b", "127.0.0.1:1"]],
+  ["x-forwarded-proto", ["https", "javascript", ""]],
+  ["x-forwarded-prefix", ["/x", "//other.invalid", "../", "\\\\x"]],
+  ["forwarded", ["for=1.2.3.4;host=other.invalid", "for=", ";;"]],
+  ["traceparent", ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0-0-0", "x", ""]],
+  ["tracestate", ["a=b", long]],
+  ["expect", ["100-continue", "x"]],
+  ["upgrade", ["websocket", "h2c"]],
+  ["te", ["trailers", "x"]],
+  ["x-http-method-override", ["DELETE", "x"]],
+  ["upload-checksum", ["sha1 eA==", "x", "sha256 !!!"]],
+  ["upload-offset", numbers],
+  ["upload-length", numbers],
+  ["upload-defer-length", ["1", "x"]],
+  ["content-disposition", ["attachment; filename=../x", "x"]],
+  [
+    "content-type",
+    ["application/json", "x", "", "application/json; charset=\u00ff", "multipart/form-data; boundary=b"],
+  ],
+  ["host", ["other.invalid", "", "127.0.0.1", "[::1", "localhost:1", "127.0.0.1.nip.invalid"]],
+  ["content-length", ["0", "-1", "1e3", "99999999999999999999", "5"]],
+  ["transfer-encoding", ["chunked", "gzip, chunked", "x"]],
+  ["x-odd\u0000", ["x"]],
+  ["x odd", ["x"]],
+  ["x-odd", ["a\u0000b", "\u00ff\u00fe", "a\r\n folded", "x".repeat(40_000), ""]],
+  ["__proto__", ["x"]],
+  ["constructor", ["x"]],
+];
+
+// The bodies of requests: JSON, the bytes of a file, forms; whole, spoiled, cut off, of another kind than they say.
+
+export type FuzzBody = {
+  readonly headers: readonly (readonly [string, string])[];
+  readonly bytes: Uint8Array;
+  readonly isChunked: boolean;
+  readonly cutAt: number | undefined;
+};
+
+export function jsonBody(value: unknown, chance: Chance): FuzzBody {
+  const kind = chance.next();
+  if (kind < 0.6) return sent(jsonText(value, chance), json, chance);
+  if (kind < 0.88) return sent(jsonText(spoiled(value, chance), chance), json, chance);
+  if (kind < 0.91) return sent(jsonText(oddValue(chance), chance), json, chance);
+  const text = JSON.stringify(value);
+  const broken = [
+    ...[
+      "",
+      "{",
+      "[]",
+      "null",
+      '"x"',
+      "1e999",
+      '{"a":1}{"b":2}',
+      "\ufeff{}",
+      "{'a':1}",
+      '{"a":NaN}',
+      "\u0000",
+      "{}\n\n",
+    ],
+    ...[text.slice(0, text.length / 2), `${text}x`, text.replaceAll('"', "'"), `{"id":"a","id":"b",${text.slice(1)}`],
+    ...[
+      `{"__proto__":${text}}`,
+      "[".repeat(100_000),
+      `${" ".repeat(200_000)}${text}`,
+      `{"text":"${oddText(chance).slice(0, 99)}`,
+    ],
+  ];
+  if (kind < 0.95) return sent(chance.pick(broken), json, chance);
+  if (kind < 0.97) return sent(badUtf8(text, chance), json, chance);
+  return sent(text, chance.pick(otherTypes), chance);
+}
+
+const json = "application/json";
+const otherTypes = [
+  ...each("¦text/plain¦application/x-www-form-urlencoded¦multipart/form-data¦application/jsonp"),
+  "application/xml",
+  ...each("application/json;charset=utf-16¦application/json; charset=latin1¦APPLICATION/JSON"),
+  "application/json,text/plain",
+];
+
+function badUtf8(text: string, chance: Chance): Buffer {
+  const bytes = Buffer.from(text);
+  for (let times = 0; times < 4; times += 1)
+    bytes[chance.int(0, bytes.length - 1)] = chance.pick([0xff, 0xc0, 0xed, 0x80]);
+  return bytes;
+}
+
+/** As it is, in pieces, with a length that is a lie, or only the first part of it. */
+function sent(body: string | Uint8Array, type: string, chance: Chance): FuzzBody {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const headers: [string, string][] = type === "" ? [] : [["content-type", type]];
+  const kind = chance.next();
+  const whole = { headers, bytes, isChunked: false, cutAt: undefined };
+  if (kind < 0.85) return whole;
+  if (kind < 0.95) return { ...whole, isChunked: true };
+  if (kind < 0.98) return { ...whole, cutAt: Math.floor(bytes.length / 2) };
+  const lies = ["99999999999", "33554433", "99999999999999999999999", String(bytes.length + 10)];
+  return { ...whole, headers: [...headers, ["content-length", chance.pick(lies)]], cutAt: bytes.length };
+}
+
+type FileBody = {
+  readonly chance: Chance;
+  readonly isForm: boolean;
+  readonly mark: string;
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+export function fileBody(wanted: FileBody): FuzzBody {
+  const { chance, isForm } = wanted;
+  const type = isForm ? "multipart/form-data; boundary=b" : "application/octet-stream";
+  const types = [type, type, type, "application/offset+octet-stream", "application/offset+octet-stream"];
+  const spoken = chance.odds(0.9) ? (isForm ? type : chance.pick(types)) : chance.pick([...otherTypes, ...oddForms]);
+  return sent(isForm ? formBytes(wanted) : fileBytes(wanted), spoken, chance);
+}
+
+const oddForms = [
+  ...[
+    "multipart/form-data",
+    "multipart/form-data; boundary=",
+    'multipart/form-data; boundary="b"',
+    "multipart/form-data;boundary=c",
+  ],
+  ...[
+    `multipart/form-data; boundary=${"b".repeat(200)}`,
+    "multipart/form-data; boundary=b; boundary=c",
+    "multipart/mixed; boundary=b",
+  ],
+];
+
+function fileBytes({ chance, mark }: Pick<FileBody, "chance" | "mark">): Buffer {
+  const kinds = [
+    ...Array.from({ length: 6 }, () => "hello"),
+    "hello",
+    mark,
+    "a,b\n1,2\n",
+    "\u0000\u0001",
+    "",
+    "\u0089PNG\r\n\u001a\n",
+    "PK\u0003\u0004",
+    "%PDF-1.4",
+    "x".repeat(99_999),
+  ];
+  return Buffer.concat([Buffer.from(chance.pick(kinds), "latin1"), chance.odds(0.2) ? emptyZip : Buffer.alloc(0)]);
+}
+
+const emptyZip = Buffer.from("504b0506000000000000000000000000000000000000", "hex");
+
+function formBytes(wanted: FileBody): Buffer {
+  const { chance, fields } = wanted;
+  const part = (disposition: string, content: Buffer | string) =>
+    Buffer.concat([
+      Buffer.from(`--b\r\ncontent-disposition: ${disposition}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from("\r\n"),
+    ]);
+  const name = chance.odds(0.8) ? "a.txt" : oddText(chance).slice(0, 500);
+  const file = part(`form-data; name="file"; filename="${name.replaceAll('"', "%22")}"`, fileBytes(wanted));
+  const others = Object.entries(fields)
+    .filter(() => chance.odds(0.7))
+    .map(([field, value]) => part(`form-data; name="${field}"`, chance.odds(0.9) ? value : oddText(chance)));
+  const end = Buffer.from("--b--\r\n");
+  const whole = Buffer.concat([...others, file, end]);
+  if (chance.odds(0.75)) return whole;
+  const odd = [
+    () => Buffer.concat([...others, end]),
+    () => Buffer.concat([file, file, ...others, end]),
+    () => whole.subarray(0, chance.int(0, whole.length)),
+    () => Buffer.concat([...others, part("form-data", "x"), part("", "x"), end]),
+    () => Buffer.concat([...Array.from({ length: 2_000 }, () => part('form-data; name="__proto__"', "x")), end]),
+    () => Buffer.concat([part(`form-data; name="${"n".repeat(20_000)}"`, "x"), file, end]),
+    () => Buffer.concat([part('form-data; name="file"', "no name"), end]),
+    () => Buffer.concat([part(`form-data; name="file"; filename*=utf-8''..%2f..%2fx`, "x"), end]),
+    () => Buffer.concat([part('form-data; name="file"; filename="\u00ff\u0000.txt"', "x"), end]),
+    () => Buffer.from("--b\n\n--b--"),
+    () => Buffer.alloc(0),
+  ];
+  return chance.pick(odd)();
+}
+
+// What there is to be named in a request: ids that answers gave, by whose they are.
+
+export type Pool = {
+  /** Mostly one of their own, sometimes somebody else's, sometimes one that nobody has; `within`: of this conversation. */
+  take(owner: string, kind: string, within?: string): string;
+  learn(owner: string, kind: string, id: string, within?: string): void;
+  /** Every id in an answer, by the names it has there; `own`: what `id` means in it. */
+  learnAll(owner: string, answer: unknown, own: string, within?: string): void;
+};
+
+const keptMax = 40;
+const newMax = 6;
+
+export function openPool(chance: Chance): Pool {
+  const byOwner = new Map<string, Map<string, string[]>>();
+  const idsOf = (owner: string, kind: string): string[] => {
+    const kinds = byOwner.get(owner) ?? new Map<string, string[]>();
+    byOwner.set(owner, kinds);
+    const ids = kinds.get(kind) ?? [];
+    kinds.set(kind, ids);
+    return ids;
+  };
+  const learn = (owner: string, kind: string, id: string, within?: string) => {
+    for (const ids of [idsOf(owner, kind), ...(within === undefined ? [] : [idsOf(within, kind)])]) {
+      if (ids.includes(id)) continue;
+      ids.unshift(id);
+      ids.length = Math.min(ids.length, keptMax);
+    }
+  };
+  const learnAll = (owner: string, answer: unknown, own: string, within?: string) => {
+    if (Array.isArray(answer)) for (const item of answer.slice(0, keptMax)) learnAll(owner, item, own, within);
+    else if (typeof answer === "object" && answer !== null)
+      for (const [name, value] of Object.entries(answer)) {
+        const kind = name === "id" ? own : kinds[name];
+        const isId = typeof value === "number" || (typeof value === "string" && value.length > 0 && value.length <= 80);
+        if (kind !== undefined && isId) learn(owner, kind, String(value), within);
+        else if (typeof value === "object") learnAll(owner, value, nested[name] ?? own, within);
+      }
+  };
+  return {
+    learn,
+    learnAll,
+    take(owner, kind, within = owner) {
+      if (chance.odds(0.03)) return `nobodys-${kind}`;
+      const whose = chance.odds(0.12) ? chance.pick([...byOwner.keys()]) : within;
+      const there = idsOf(whose, kind);
+      const ids = there.length > 0 ? there : idsOf(owner, kind);
+      if (ids.length === 0) return `no-${kind}`;
+      // What is new is most likely there still.
+      return chance.pick(chance.odds(0.8) ? ids.slice(0, newMax) : ids);
+    },
+  };
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  conversation_id: "conversation",
+  conversation: "conversation",
+  execution_id: "execution",
+  upload_id: "upload",
+  decision: "decision",
+  resume_token: "decision",
+  message: "message",
+  assistant_message_id: "message",
+  user_message_id: "message",
+  agent_run_id: "run",
+  checkpoint: "checkpoint",
+};
+
+/** What `id` means below a field of this name. */
+const nested: Readonly<Record<string, string>> = {
+  decisions: "decision",
+  queue: "message",
+  messages: "message",
+  Messages: "message",
+  conversation: "conversation",
+};
 
 // One request for one row of the route table: what its schemas say, or something near it, or nothing of the kind.
 
@@ -142,36 +436,8 @@ function parameterOf(asking: Asking, name: string): string {
 }
 
 const oddSegments = [
-  ...[
-    "..",
-    ".",
-    "%2e%2e",
-    "%2E%2E%2F%2e%2e",
-    "..%2f..%2fx",
-    "..%5c..%5cx",
-    "%00",
-    "a%00b",
-    "%zz",
-    "%",
-    "%ff%fe",
-    "%c0%ae",
-  ],
-  ...[
-    "%ed%a0%80",
-    "a%2fb",
-    "a;b",
-    "a+b",
-    "%20",
-    "",
-    "*",
-    "con",
-    "-1",
-    "1e999",
-    "9007199254740993",
-    "__proto__",
-    "~",
-    "\u00ff",
-  ],
+  ...each("..¦.¦%2e%2e¦%2E%2E%2F%2e%2e¦..%2f..%2fx¦..%5c..%5cx¦%00¦a%00b¦%zz¦%¦%ff%fe¦%c0%ae"),
+  ...each("%ed%a0%80¦a%2fb¦a;b¦a+b¦%20¦¦*¦con¦-1¦1e999¦9007199254740993¦__proto__¦~¦\u00ff"),
   ...["x".repeat(300), "%e7%95%8c".repeat(60), "x".repeat(7_000), ":id", "{id}", "tus-00", "a%0d%0ab", "a%0ab", ".."],
 ];
 

@@ -1,139 +1,16 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as settle } from "node:timers/promises";
-import { Hono } from "hono";
 import { openDatabase } from "../../../test/world/database.ts";
 import { endlessClock, manualClock } from "../../../test/world/manual-clock.ts";
-import { partly } from "../../../test/world/partly.ts";
 import { failed, ok } from "../../base/result.ts";
 import { type Failure, makeFailure } from "../../protocol/failure.ts";
-import { localOwner, OwnerId } from "../../protocol/ids.ts";
+import { localOwner } from "../../protocol/ids.ts";
 import { BrokenOff } from "../../workspace/workspace.ts";
 import { noBytes } from "../bytes.ts";
-import type { App, Caller, Env } from "../door.ts";
-import type { Handlers } from "../handler.ts";
-import { refuse } from "../problem.ts";
-import { openRate } from "../rate.ts";
-import { defaultServerSettings } from "../settings.ts";
-import { openTries } from "../tries.ts";
-import { bindRoutes, type Elsewhere } from "./bind.ts";
 import { openDoOnce } from "./do-once.ts";
 import { fingerprintOf, hashed, hashOf } from "./fingerprint.ts";
 import { type Responded, underKey } from "./under-key.ts";
-
-const ann = OwnerId.parse("ann");
-const signedIn: Caller = { signedIn: ann, scopes: ["chat"] };
-const arrival = { address: "1.2.3.4", isVeiled: false, isFromHere: false, host: "h", scheme: undefined, prefix: "" };
-
-type Bound = {
-  readonly handlers: Partial<Record<keyof Handlers, (call: Parameters<Handlers["createConversation"]>[0]) => unknown>>;
-  readonly elsewhere?: Elsewhere;
-  /** Tries to sign in, of one place in a minute. */
-  readonly triesMax?: number;
-};
-
-type Sent = {
-  readonly body?: object;
-  readonly stream?: ReadableStream;
-  readonly headers?: Record<string, string>;
-  readonly as?: Caller;
-};
-
-/** The routes with handlers of the test's behind them. */
-function bound(t: Parameters<typeof openDatabase>[0], { handlers, elsewhere, triesMax = 10 }: Bound) {
-  const app: App = new Hono<Env>();
-  let caller = signedIn;
-  app.use(async (c, next) => {
-    for (const [name, value] of Object.entries({ requestId: "r", language: "en", dialect: "own", caller, arrival }))
-      Reflect.apply(c.set, c, [name, value]);
-    return next();
-  });
-  const clock = manualClock();
-  const tries = openTries(openRate(clock), () => ({ ...defaultServerSettings, signInsPerMinuteMax: triesMax }));
-  const behind = { storage: openDatabase(t, clock), clock, logger: undefined, tries, elsewhere };
-  bindRoutes(app, partly<Handlers>(Object(handlers)), behind);
-  app.onError((_, c) => refuse(c, makeFailure("internal", { id: "r" })));
-  const ask = async (wanted: string, sent: Sent = {}) => {
-    const [method = "", path = ""] = wanted.split(" ");
-    caller = sent.as ?? signedIn;
-    const json = sent.body === undefined ? {} : { body: JSON.stringify(sent.body) };
-    const body = sent.stream === undefined ? json : { body: sent.stream, duplex: "half" as const };
-    const type = sent.stream === undefined ? "application/json" : "application/octet-stream";
-    const headers = { "content-type": type, ...sent.headers };
-    return app.fetch(new Request(`http://h${path}`, { method, headers, ...body }), { door: "tcp", address: "1.2.3.4" });
-  };
-  const codeOf = async (...of: Parameters<typeof ask>) => JSON.parse((await (await ask(...of)).text()) || "{}").code;
-  return { ask, codeOf };
-}
-
-const events = "/api/v1/conversations/c/stream";
-
-test("who only asks whether a stream is there gets its headers, and nothing is made for them [C3][Q2]", async (t) => {
-  const left: string[] = [];
-  const stream = () => new ReadableStream({ cancel: () => void left.push("left") });
-  const { ask } = bound(t, { handlers: { followEvents: async () => ok(stream()) } });
-  const [looked, read] = [await ask(`HEAD ${events}`), await ask(`GET ${events}`)];
-  const told = ({ status, headers }: Response) => [
-    status,
-    headers.get("content-type"),
-    headers.get("x-accel-buffering"),
-  ];
-  assert.deepEqual(
-    [told(looked), told(read)],
-    [
-      [200, "text/event-stream", "no"],
-      [200, "text/event-stream", "no"],
-    ],
-  );
-  assert.deepEqual([looked.body, left], [null, ["left"]]);
-  await read.body?.cancel();
-  assert.deepEqual(left, ["left", "left"]);
-});
-
-test("what is secret in a call is no part of what its key stands for: told again, it is the same call [C6][Q1]", async (t) => {
-  let times = 0;
-  const { ask, codeOf } = bound(t, {
-    handlers: {
-      async addUser() {
-        times += 1;
-        return ok({ id: "bob" });
-      },
-    },
-  });
-  const headers = { "idempotency-key": "k" };
-  const as: Caller = { signedIn: ann, scopes: ["admin"] };
-  const add = (password: string) => ask("POST /api/v1/users", { body: { id: "bob", password }, headers, as });
-  const [first, second] = [await add("correct horse"), await add("battery staple")];
-  const told = [first, second].map((answer) => [answer.status, answer.headers.get("idempotency-replayed")]);
-  assert.deepEqual(told, [
-    [201, null],
-    [201, "true"],
-  ]);
-  assert.equal(times, 1);
-  assert.equal(await codeOf("POST /api/v1/users?x=1", { body: { id: "bob" }, headers, as }), "key_used_otherwise");
-});
-
-test("whoever sends a file is told to stop where it is refused, with a key or without, or served elsewhere without it [F4][N1]", async (t) => {
-  const handlers = { uploadFile: async () => failed(makeFailure("storage_full", {})) };
-  const here = bound(t, { handlers });
-  const away = bound(t, { handlers, elsewhere: async () => ok({ response: new Response("there") }) });
-  const sent = async ({ ask }: typeof here, as: Caller, headers: Record<string, string> = {}) => {
-    let end = "open";
-    const body = new ReadableStream({
-      pull: (all) => all.enqueue(new Uint8Array(1)),
-      cancel: () => {
-        end = "told to stop";
-      },
-    });
-    const { status } = await ask("PUT /api/v1/conversations/c/files/uploads/a.txt", { stream: body, as, headers });
-    return [status, end];
-  };
-  const files: Caller = { signedIn: ann, scopes: ["files"] };
-  assert.deepEqual(await sent(here, files), [507, "told to stop"]);
-  assert.deepEqual(await sent(here, files, { "idempotency-key": "k" }), [507, "told to stop"]);
-  assert.deepEqual(await sent(here, signedIn), [403, "told to stop"]);
-  assert.deepEqual(await sent(away, files), [200, "told to stop"]);
-});
 
 const kept = { status: 201, headers: {}, body: "made" };
 

@@ -8,7 +8,6 @@ import type { LogEvent, NewEvent } from "../../protocol/events.ts";
 import type { ToolCall } from "../../protocol/message.ts";
 import { type Change, type ChangesOptions, TurnChanges } from "./changes.ts";
 import { applyChange, documentOf } from "./document.ts";
-import { documentPace } from "./document-pace.ts";
 import { firstDocument, firstProgress } from "./first-document.ts";
 import { inPieces, numbered, wholeDocument } from "./increments.ts";
 import type { ChatPlace } from "./message-numbers.ts";
@@ -125,26 +124,6 @@ test("a call that was asked about is shown with what was decided: left as it was
   assert.deepEqual(of(...questions, anew).asks, "d2", "asked anew, it stands behind the others");
 });
 
-test("a question comes with all that the agent said about it, and a call with its own arguments [C4][H3]", () => {
-  const begun: Timed[] = [
-    [2_000, step(1)],
-    [2_100, answered(1, "", { calls: [call("c1", '{"n":1}')] })],
-  ];
-  const about = { kind: "question", question: "Which city?", context: "two have one", default: "Bonn", required: true };
-  const { content, ext } = shown(...begun, [2_200, asked("d1", "c1", about)]).message;
-  assert.deepEqual(content.final_answer.answer.ask, {
-    ...{ id: "d1", question: "Which city?", context: "two have one", default: "Bonn", required: true },
-  });
-  assert.deepEqual(ext.interrupt_info?.data, {
-    ...{ tool_name: "look", tool_description: "two have one", tool_args: [{ key: "n", value: 1, type: "number" }] },
-    interrupt_config: { requires_confirmation: true, confirmation_message: "Which city?" },
-  });
-  const plain = shown(...begun, [2_200, asked("d1", "c1", { kind: "question", question: "?" })]).message;
-  assert.deepEqual(plain.content.final_answer.answer.ask, {
-    ...{ id: "d1", question: "?", context: "", default: "", required: false },
-  });
-});
-
 test("a turn that ends without an answer shows the last words that the agent said [C3][L4]", () => {
   const calls = [call("c1", "{}")];
   const words: Timed[] = [
@@ -183,29 +162,6 @@ test("a step that is tried again is shown as running, with nothing of what faile
   );
 });
 
-test("a long result and a long argument are shown as text, which can be cut anywhere [C3]", () => {
-  const list = (length: number) => JSON.stringify(["x".repeat(length - 4)]);
-  const [longest, longer] = [list(8_000), list(8_001)];
-  const calls = [call("c1", `{"a":${longest},"b":${longer}}`), call("c2", "{}")];
-  const { progress } = shown(
-    [2_000, step(1)],
-    [2_100, answered(1, "", { calls })],
-    [2_200, ran("c1", longest)],
-    [2_300, ran("c2", longer)],
-  ).message.content.middle_answer;
-  assert.deepEqual(
-    progress.slice(1).map(({ answer }) => answer),
-    [JSON.parse(longest), longer],
-  );
-  assert.deepEqual(
-    progress[1]?.skill_info?.args.map(({ value, type }) => [value, type]),
-    [
-      [JSON.parse(longest), "array"],
-      [longer, "array"],
-    ],
-  );
-});
-
 const placeOfDocument: Parameters<typeof firstDocument>[1] = {
   message: { type: "message.user", id: "m", text: "how many?", mode: "queue", seq: 1, at: 1_000 },
   ...{ index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
@@ -234,64 +190,6 @@ test("a text goes on with what is appended, and begins anew with what is put in 
   assert.equal(document.message.content.final_answer.answer.text, "It was");
   applyChange(document, { key, content: "No.", action: "upsert" });
   assert.equal(document.message.content.final_answer.answer.text, "No.");
-});
-
-const fact = { key: ["message", "ext", "ttft"], content: 7, action: "upsert" } as const;
-const text = (length: number) =>
-  ({
-    key: ["message", "content", "final_answer", "answer", "text"],
-    content: "x".repeat(length),
-    action: "append",
-  }) as const;
-
-/** When a document of this length is due again: after these changes, and whether they are news at all. */
-function after(sent: number, ...changes: readonly Parameters<ReturnType<typeof documentPace>["note"]>[0][]) {
-  const pace = documentPace();
-  pace.sent(sent);
-  for (const change of changes) pace.note(change);
-  return [pace.hasNews(), pace.isDue()];
-}
-
-test("a document is sent again for what happens while it is short, and for text by its share of the whole [C3]", () => {
-  const longest = 128 * 1024;
-  assert.deepEqual(
-    [after(longest, fact), after(longest + 1, fact)],
-    [
-      [true, true],
-      [true, false],
-    ],
-  );
-  assert.deepEqual(
-    [after(6_400, text(100)), after(6_400, text(101))],
-    [
-      [true, false],
-      [true, true],
-    ],
-  );
-  assert.deepEqual(
-    [after(longest, text(2_048)), after(longest, text(2_049))],
-    [
-      [true, false],
-      [true, true],
-    ],
-  );
-  assert.deepEqual(
-    [after(160_000, text(20_000)), after(160_000, text(20_000), text(1))],
-    [
-      [true, false],
-      [true, true],
-    ],
-  );
-  assert.deepEqual(after(100), [false, false]);
-});
-
-test("what a document was sent with is no news any more [C3]", () => {
-  const pace = documentPace();
-  pace.note(fact);
-  pace.note(text(500));
-  assert.deepEqual([pace.hasNews(), pace.isDue()], [true, true]);
-  pace.sent(1_000);
-  assert.deepEqual([pace.hasNews(), pace.isDue()], [false, false]);
 });
 
 const placeOfIncrements: ChatPlace = {
@@ -382,25 +280,6 @@ test("any turn, cut off and taken up again anywhere, rebuilds the same document 
       assert.deepEqual(ChatDocument.parse(document), document);
     }),
     { numRuns: 400 },
-  );
-});
-
-test("a document that is taken up holds the running answer as far as it is written [C3]", () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(5_000), { maxLength: 40 }), (chosen) => {
-      const plays = anyTurn(chosen, { isEnded: false });
-      const frames = connect(plays, withProgress, { at: plays.length, joined: 1 });
-      let document: unknown = {};
-      for (const [seq_id, change] of frames.entries())
-        document = applyIncrement(document, { seq_id, ...change, key: [...change.key] });
-      const { text, reasoning, step } = liveIn(plays);
-      const { final_answer, middle_answer } = ChatDocument.parse(document).message.content;
-      if (step === 0) return;
-      assert.deepEqual({ text: final_answer.answer.text, reasoning: final_answer.thinking }, { text, reasoning });
-      const writing = middle_answer.progress.at(-1);
-      assert.deepEqual([writing?.answer, writing?.think, writing?.status], [text, reasoning, "processing"]);
-    }),
-    { numRuns: 200 },
   );
 });
 

@@ -77,16 +77,6 @@ test("a message that waits behind another is followed from the start and gets on
   assert.equal(yard.left(), 0);
 });
 
-test("a turn that rests is read from the log alone, with nothing of the turns around it [C3]", async () => {
-  await using yard = await writtenTurn();
-  await yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "x"), finished(1));
-  await yard.append(said("b"), started(2, "b"), step(2, 1), said("c"), answered(2, 1, "y"), finished(2));
-  await yard.append(started(3, "c"), step(3, 1));
-  const reader = reading(yard, { id: "b", seq: 6 });
-  await reader.done;
-  assert.deepEqual(await reader.news(), [6, 7, 8, 10, 11, "done"]);
-});
-
 test("a stream ends with the question only when nothing else can go on [C3][H2]", async () => {
   await using yard = await writtenTurn();
   await yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "", "c1", "c2"), asked(1, "d", "c1"));
@@ -184,18 +174,6 @@ test("a reader who takes nothing holds little, and gets the whole text when it c
   assert.deepEqual((await frames.next()).value?.map(short), ["300001:!"]);
   await frames.return();
   assert.equal(yard.left(), 0);
-});
-
-test("a silent stream says every 15 seconds that it is there [C3]", async () => {
-  await using yard = await writtenTurn();
-  await yard.append(said("a"));
-  const reader = reading(yard, { id: "a", seq: 1 });
-  assert.deepEqual(await reader.news(), [1]);
-  for (const _ of [1, 2]) {
-    yard.clock.move(15_000);
-    assert.deepEqual(await reader.news(), ["ping"]);
-  }
-  await reader.leave();
 });
 
 test("a turn that goes on at another server, which does not tell of it here, is read at the next sign of life [C3][N1]", async () => {
@@ -366,31 +344,5 @@ test("an answer that is tried again begins anew for its reader, words and though
   engine.write(" so", "reasoning");
   engine.write(" 42");
   assert.deepEqual(taken(second), ["reasoning 0: so", "text 5: 42"]);
-  part.stop();
-});
-
-test("a reader who keeps up hears on, however long the answer is and was when they came [C3][Q2]", () => {
-  const engine = writing();
-  let listens = 0;
-  const counting: Pick<typeof engine, "live"> = {
-    live(...heard) {
-      listens += 1;
-      return engine.live(...heard);
-    },
-  };
-  const part = openLivePart(counting, 1, () => undefined);
-  engine.write("x".repeat(heldCharactersMax + 1));
-  assert.deepEqual(part.take(undefined), [], "the reader has not heard of this answer yet");
-  engine.write("y");
-  let length = 0;
-  const take = () => {
-    for (const { text } of part.take(attempt)) length += text.length;
-  };
-  take();
-  for (let times = 0; times < 3; times += 1) {
-    engine.write("y".repeat(heldCharactersMax - 1));
-    take();
-  }
-  assert.deepEqual([listens, length], [1, 4 * heldCharactersMax - 1]);
   part.stop();
 });

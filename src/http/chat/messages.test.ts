@@ -70,30 +70,6 @@ test("messages come as question and answer with their places, also those that wa
   assert.match(replyOf("a") ?? "", /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test("a question said again keeps its id and its place, and so does its answer [C4]", () => {
-  const before = numbered([said("a"), ...turn(1, "a", "to a"), said("b"), ...turn(2, "b", "to b")]);
-  const again = numbered([
-    said("a"),
-    ...turn(1, "a", "to a"),
-    { type: "rewound", to: 5, cause: "edit" },
-    said("b", "b, but better"),
-    ...turn(3, "b", "to b, better"),
-  ]);
-  const waited = numbered([
-    said("a"),
-    said("b"),
-    ...turn(1, "a", "to a"),
-    { type: "rewound", to: 6, cause: "regenerate" },
-    { type: "message.withdrawn", id: "b" },
-    said("b"),
-    ...turn(3, "b", "to b, better"),
-  ]);
-  const places = (events: readonly LogEvent[]) => shown(events).map(([index, id]) => [index, id]);
-  assert.deepEqual(places(again), places(before));
-  assert.deepEqual(places(waited), places(before));
-  assert.deepEqual(shown(again).at(-1)?.at(-1), "to b, better");
-});
-
 test("a message that came too late to join a turn begins the next one, and its answer is shown [C4][L7]", () => {
   const late: NewEvent = { type: "message.user", id: "s", text: "faster", mode: "steer" };
   const events = numbered([said("a"), ...turn(1, "a", "to a"), late, said("b"), ...turn(2, "s", "to s")]);
@@ -106,21 +82,6 @@ test("a message that came too late to join a turn begins the next one, and its a
     [5, "received", "b"],
     [6, "processing", ""],
   ]);
-});
-
-test("how a turn ended is told of its answer, by the list as well [C4]", () => {
-  const outcomes = ["done", "limit", "failed", "crashed", "cancelled"] as const;
-  const told = outcomes.map((outcome) => {
-    const { asked, ...events } = helped;
-    const log = numbered([said("a"), events.started, asked("d1"), { type: "turn.finished", turn: 1, outcome }]);
-    const rows = chatMessages(log, conversation, "en");
-    assert.deepEqual(newestMessage(log, conversation), standing(rows));
-    return [rows[1]?.status, rows[1]?.run_state, rows[1]?.update_time];
-  });
-  assert.deepEqual(
-    told,
-    ["succeded", "succeded", "failed", "failed", "cancelled"].map((status) => [status, "", 1_003]),
-  );
 });
 
 /** Events of a turn in which a helper works, who counts turns of its own. */
@@ -181,22 +142,6 @@ test("what helpers do changes nothing of a message but what they ask, until it i
   ]);
 });
 
-test("what a user selected stands in the message, and words put behind it for the model do not [C2][C4]", () => {
-  const root = "/workspace/c/uploads/temparea/";
-  const selected = { root, session: "sess-local", files: [`${root}data.csv`] };
-  const event: NewEvent = {
-    type: "message.user",
-    id: "a",
-    text: "sum it up\n\n<files>",
-    own: 9,
-    mode: "queue",
-    selected,
-  };
-  const [row] = chatMessages(numbered([event]), conversation, "en");
-  assert.deepEqual(row?.content_json, { text: "sum it up", selected_files: [{ file_name: `${root}data.csv` }] });
-  assert.equal(row?.content, JSON.stringify(row?.content_json));
-});
-
 test("any log gives the same messages twice, in order and in their form [C4]", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000), { maxLength: 120, size: "max" }), (chosen) => {
@@ -229,29 +174,6 @@ const saidOfMessageNumbers = (id: string, of: object = {}): Told => [
   "message.user",
   { id, text: id, mode: "queue", ...of },
 ];
-
-test("a message that is said again keeps its place, and the next one comes behind all others [C4]", () => {
-  const places = chatPlaces(
-    logged(
-      saidOfMessageNumbers("a"),
-      saidOfMessageNumbers("b"),
-      saidOfMessageNumbers("a"),
-      saidOfMessageNumbers("c"),
-      saidOfMessageNumbers("brief", { agent: "helper" }),
-      saidOfMessageNumbers("d"),
-    ),
-    row,
-  );
-  assert.deepEqual(
-    places.map(({ message, index }) => [message.id, index]),
-    [
-      ["a", 1],
-      ["b", 3],
-      ["c", 5],
-      ["d", 7],
-    ],
-  );
-});
 
 test("a message that joins a turn is answered where it begins one of the main agent's, and not where it was withdrawn [C4][L7]", () => {
   const steering = { mode: "steer" };

@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { writtenTurn } from "../../../test/world/written-turn.ts";
 import { applyIncrement } from "../../client/client.ts";
-import { ChatDocument, ChatIncrement } from "../../protocol/chat.ts";
-import type { EventOf, NewEvent } from "../../protocol/events.ts";
+import { ChatIncrement } from "../../protocol/chat.ts";
+import type { NewEvent } from "../../protocol/events.ts";
 import type { ToolCall } from "../../protocol/message.ts";
-import { documentOf } from "./document.ts";
 import { chatPlaces } from "./message-numbers.ts";
-import { chatDocument, chatStream } from "./stream.ts";
+import { chatStream } from "./stream.ts";
 
 const usage = { input: 10, output: 2 };
 const message: NewEvent = { type: "message.user", id: "m", text: "how many?", mode: "queue", reply: "a", run: "r" };
@@ -104,51 +103,6 @@ async function readDocuments(stream: ReadableStream<Uint8Array>): Promise<{ id: 
   return [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id, data = ""]) => ({ id: Number(id), data }));
 }
 
-test("a failed turn ends with its error and the end, in the reader's language, and so does a deleted conversation [C3][P4]", async () => {
-  await using yard = await begun();
-  yard.say("It is");
-  const failure = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
-  await yard.append(
-    { type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network", failure, textSeen: "It is" },
-    { type: "turn.finished", turn: 1, outcome: "failed", failure },
-  );
-  yard.endAnswer();
-  const { document, frames } = await readAll(openStream(yard).stream);
-  const { error, message } = ChatDocument.parse(document);
-  assert.ok(error);
-  const { HTTPCode, Language, BaseError, ...flat } = error;
-  assert.deepEqual({ HTTPCode, Language, BaseError }, { HTTPCode: 502, Language: "en-US", BaseError: flat });
-  assert.equal(flat.error_code, "AgentAPP.model_network");
-  assert.deepEqual(
-    [flat.description, flat.solution],
-    [
-      "s cannot be reached or broke off: gone",
-      "Send the message again, or ask the operator of this server to check the base URL and that the model's server runs.",
-    ],
-  );
-  assert.deepEqual(flat.error_details, { ...failure, request_id: "r" });
-  assert.deepEqual(message.ext.error, { type: "agent_executor", error: flat });
-  assert.equal(message.content.final_answer.answer.text, "It is");
-  assert.deepEqual(frames.at(-1), { seq_id: frames.length - 1, key: [], content: null, action: "end" });
-  const chinese = await chatDocument({ ...yard.view, language: "zh" }, new AbortController().signal);
-  assert.equal(chinese?.document.error?.Language, "zh-CN");
-  assert.notEqual(chinese?.document.error?.description, flat.description);
-
-  await using other = await begun();
-  const read = readAll(openStream(other).stream);
-  await new Promise((resolve) => setImmediate(resolve));
-  await other.remove();
-  const gone = await read;
-  assert.equal(ChatDocument.parse(gone.document).error?.error_code, "AgentAPP.Conversation.NotFound");
-  assert.deepEqual(
-    gone.frames.slice(-2).map(({ key, action }) => [key, action]),
-    [
-      [["error"], "upsert"],
-      [[], "end"],
-    ],
-  );
-});
-
 test("a server that closes ends its streams without the end, so that readers come back [C3]", async () => {
   await using yard = await begun();
   const { stream, closing, faults } = openStream(yard);
@@ -196,35 +150,4 @@ test("a little that is new in a long document comes with the next sign of life, 
   yard.clock.move(15_000);
   assert.equal(await text(), ": ping\n\n");
   await reader.cancel();
-});
-
-const asked: EventOf<"decision.asked"> = {
-  ...{ type: "decision.asked", turn: 1, id: "d1", call: "c1", kind: "approval", tool: "delete_file" },
-  ...{ arguments: '{"path":"a.csv","n":2}', reason: "it deletes", seq: 5, at: 1_004 },
-};
-
-test("what a helper asks about a call says nothing of the main agent's call that has the same id [A2][C3]", async () => {
-  await using yard = await begun();
-  const call = { id: "c1", name: "delegate_task", arguments: '{"task":"tidy up"}' };
-  const { seq: _, at: __, ...question } = { ...asked, agent: "worker-1" };
-  const made: NewEvent = {
-    ...{ type: "decision.made", agent: "worker-1", id: "d1", verdict: "edit", arguments: '{"path":"b.csv"}' },
-    ...{ by: "me", argumentsHash: "", previous: "" },
-  };
-  const shown = async () => {
-    const { content, ext } = documentOf(yard.view.conversation.id, yard.view, await yard.events()).message;
-    const calls = content.middle_answer.progress.filter(({ stage }) => stage === "skill");
-    return { calls: calls.map(({ interrupted, skill_info }) => ({ interrupted, skill_info })), ext };
-  };
-  await yard.append(answered(1, "", call));
-  const before = await shown();
-  await yard.append(question);
-  const open = await shown();
-  assert.deepEqual(open.calls, before.calls);
-  assert.deepEqual(open.ext.interrupt_info?.data.tool_args, [
-    { key: "path", value: "a.csv", type: "string" },
-    { key: "n", value: 2, type: "number" },
-  ]);
-  await yard.append(made);
-  assert.deepEqual(await shown(), before);
 });

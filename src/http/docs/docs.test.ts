@@ -278,15 +278,3 @@ test("a schema is written down as a programmer would [C7]", () => {
     ...["{ … }", "{ … }", "{ [name]: number }", "any", "…", "…"],
   ]);
 });
-
-test("what is long or deep is cut, so that a page stays readable [C7]", () => {
-  const variants = (count: number) => ({ anyOf: Array.from({ length: count }, (_, at) => ({ const: at })) });
-  const numbers = [...Array(12).keys()].join(" | ");
-  assert.equal(schemaText(variants(12), {}), numbers);
-  assert.equal(schemaText(variants(13), {}), `${numbers} | …`);
-  const deep = (levels: number): object =>
-    levels === 0 ? { type: "string" } : { type: "array", items: deep(levels - 1) };
-  assert.equal(schemaText(deep(6), {}), "[[[[[[string]]]]]]");
-  assert.equal(schemaText(deep(7), {}), "[[[[[[[…]]]]]]]");
-  assert.equal(schemaText({ $ref: "#/A" }, { A: { $ref: "#/A" } }), "…");
-});

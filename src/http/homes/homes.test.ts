@@ -307,14 +307,3 @@ test("who is named in the body of a call, or by the name of a session, is whose 
   const astray = { body: { user_id: "ann", working_directory: "/etc" } };
   assert.equal(await homeOf("execute", astray), undefined, "and so is who works where nobody does");
 });
-
-test("of several conversations that the call of a tool names, that in its body counts, then that in its path [N1][T4]", async (t) => {
-  const { home, homeOf } = await yardOf(t);
-  const params = { box_id: "sandbox" };
-  const [own, other] = [{ conversation_id: "c" }, { conversation_id: "another" }];
-  const called = (body: object) => homeOf("invokeTool", { params, body }, annOfStoredHomes);
-  assert.deepEqual(
-    [await called({ query: other, path: other, body: own }), await called({ query: other, path: own })],
-    [home, home],
-  );
-});

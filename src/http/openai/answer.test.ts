@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { derivedHex } from "../../base/ids.ts";
 import type { EventOf } from "../../protocol/events.ts";
 import { makeFailure } from "../../protocol/failure.ts";
 import type { Finish } from "../../protocol/message.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
-import { failureOf, finishOf, opened, retryHeader } from "./answer.ts";
-import { completionChunks, completionHead, openCompletion } from "./completion.ts";
+import { failureOf, finishOf, opened } from "./answer.ts";
+import { completionChunks, openCompletion } from "./completion.ts";
 import { openItems } from "./items.ts";
 import { conversationNoted, waitingNote } from "./note.ts";
 import type { End, Piece } from "./pieces.ts";
@@ -50,17 +49,6 @@ test("why an answer ended is told in OpenAI's words [C5]", () => {
   ];
   for (const [end, finish, code] of ends)
     assert.deepEqual([finishOf(end), failureOf(end, conversation)?.code], [finish, code], JSON.stringify(end));
-});
-
-test("a caller is told in whole seconds when to come back, and only where that helps [C5][P4]", () => {
-  const limit = makeFailure("model_rate_limit", { model: "m", server: "s", said: "" });
-  const auth = makeFailure("model_auth", { model: "m", server: "s", said: "" });
-  const after = (retryAfterMs: number | undefined, failure = limit) => retryHeader({ retryAfterMs }, failure);
-  assert.deepEqual(
-    [after(0), after(1_001), after(30_000), after(undefined)].map((headers) => headers["retry-after"]),
-    ["1", "2", "30", "5"],
-  );
-  assert.deepEqual(retryHeader({ retryAfterMs: 1_000 }, auth), {});
 });
 
 test("a completion has the caller's functions, its thoughts and all that it cost [C5]", () => {
@@ -162,83 +150,7 @@ test("a caller is answered once there is something to say, a sign of life or the
   assert.deepEqual(await left([begin], [{ piece: "end", ...ended("failed") }]), ["begin end", ""]);
 });
 
-test("an answer has an id of its own that stays the same, and one that goes on after a result has another [C5]", () => {
-  const at = (message: string, since?: string | number) =>
-    completionHead({ ...begun, message: { id: message, seq: 1 }, since }, "general", 7_900);
-  const first = at("m");
-  assert.match(first.id, /^chatcmpl-[0-9a-f]{24}$/);
-  assert.deepEqual([at("m"), first.created, first.model], [first, 7, "general"]);
-  const ids = [first, at("n"), at("m", "d1"), at("m", 4)].map(({ id }) => id);
-  assert.equal(new Set(ids).size, ids.length);
-});
-
-test("words come as chunks as they are written, thoughts apart, and the words of the next step behind a blank line [C5]", () => {
-  const take = completionChunks(head, begun, { withUsage: false, errorFor: () => ({}) });
-  const deltas = (piece: Piece) => take(piece).map((chunk) => Object(chunk).choices[0].delta);
-  assert.deepEqual(deltas(begin), [{ role: "assistant", content: "" }]);
-  assert.deepEqual(deltas({ piece: "reasoning", part: 1, text: "hm" }), [{ reasoning_content: "hm" }]);
-  assert.deepEqual([deltas(word("a", 2)), deltas(word("b", 2))], [[{ content: "a" }], [{ content: "b" }]]);
-  assert.deepEqual(deltas(word("c", 3)), [{ content: "\n\nc" }]);
-  assert.deepEqual(deltas({ piece: "reasoning", part: 4, text: "so" }), [{ reasoning_content: "\n\nso" }]);
-  assert.deepEqual(take({ piece: "ping" }), []);
-  const long = deltas(word("x".repeat(8_001), 3));
-  assert.deepEqual(
-    long.map(({ content }) => content.length),
-    [8_000, 1],
-  );
-});
-
 const items = () => openItems("resp_1", (type, fields) => ({ type, ...fields }));
-const idOf = (prefix: string, at: number) => `${prefix}_${derivedHex(32, "resp_1", String(at))}`;
-
-test("thoughts, words and a call are told as they are written, each in its place and whole at its end [C5]", () => {
-  const all = items();
-  const [rs, msg, fc] = [idOf("rs", 0), idOf("msg", 1), idOf("fc", 2)];
-  const [thinking, said] = [
-    { item_id: rs, output_index: 0, content_index: 0 },
-    { item_id: msg, output_index: 1, content_index: 0 },
-  ];
-  const thought = (text: string) => ({ type: "reasoning_text", text });
-  const words = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
-  const reasoning = { type: "reasoning", id: rs, summary: [] };
-  assert.deepEqual(all.addWords({ piece: "reasoning", part: 1, text: "hm" }), [
-    { type: "response.output_item.added", output_index: 0, item: { ...reasoning, status: "in_progress", content: [] } },
-    { type: "response.content_part.added", ...thinking, part: thought("") },
-    { type: "response.reasoning_text.delta", ...thinking, delta: "hm" },
-  ]);
-  const thoughtWhole = { ...reasoning, status: "completed", content: [thought("hm")] };
-  const message = { type: "message", id: msg, role: "assistant" };
-  // The same part of another kind is another item.
-  assert.deepEqual(all.addWords({ piece: "text", part: 1, text: "It " }), [
-    { type: "response.reasoning_text.done", ...thinking, text: "hm" },
-    { type: "response.content_part.done", ...thinking, part: thought("hm") },
-    { type: "response.output_item.done", output_index: 0, item: thoughtWhole },
-    { type: "response.output_item.added", output_index: 1, item: { ...message, status: "in_progress", content: [] } },
-    { type: "response.content_part.added", ...said, part: words("") },
-    { type: "response.output_text.delta", ...said, delta: "It ", logprobs: [] },
-  ]);
-  assert.deepEqual(all.addWords({ piece: "text", part: 1, text: "is." }), [
-    { type: "response.output_text.delta", ...said, delta: "is.", logprobs: [] },
-  ]);
-  assert.deepEqual(all.all(), [thoughtWhole, { ...message, status: "in_progress", content: [words("It is.")] }]);
-  const whole = { ...message, status: "incomplete", content: [words("It is.")] };
-  assert.deepEqual(all.close("incomplete"), [
-    { type: "response.output_text.done", ...said, text: "It is.", logprobs: [] },
-    { type: "response.content_part.done", ...said, part: words("It is.") },
-    { type: "response.output_item.done", output_index: 1, item: whole },
-  ]);
-  assert.deepEqual(all.close("completed"), [], "it is closed once");
-  const call = { type: "function_call", id: fc, call_id: "call_1", name: "look" };
-  const called = { ...call, arguments: '{"n":1}', status: "completed" };
-  const about = { item_id: fc, output_index: 2 };
-  assert.deepEqual(all.addCall({ id: "call_1", name: "look", args: '{"n":1}' }), [
-    { type: "response.output_item.added", output_index: 2, item: { ...call, arguments: "", status: "in_progress" } },
-    { type: "response.function_call_arguments.delta", ...about, delta: '{"n":1}' },
-    { type: "response.function_call_arguments.done", ...about, name: "look", arguments: '{"n":1}' },
-    { type: "response.output_item.done", output_index: 2, item: called },
-  ]);
-  assert.deepEqual(all.all(), [thoughtWhole, whole, called]);
-});
 
 test("the words of the next step are an item of their own, and a long piece comes in several [C5]", () => {
   const all = items();

@@ -6,7 +6,7 @@ import type { ConversationRow } from "../../storage/storage.ts";
 import type { TurnFrame } from "../chat/follow-message.ts";
 import { openPieces, type Piece } from "./pieces.ts";
 import { openTrack } from "./track.ts";
-import { endOfTurn, eventsAfter, newestTurn, saidSoFar } from "./turns.ts";
+import { endOfTurn, eventsAfter, newestTurn } from "./turns.ts";
 
 const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
 /** One step: what failed attempts said, then what the model said in the end, each cut into deltas somewhere. */
@@ -38,27 +38,6 @@ test("the last part of each step is what the model said in it, and what was sent
         assert.ok(isKept, JSON.stringify({ parts, text, failed }));
       }
     }),
-  );
-});
-
-test("an answer that goes on after a decision has nothing of what was before it [C5]", () => {
-  const fold = openPieces("d1", () => "");
-  const made = {
-    type: "decision.made",
-    id: "d1",
-    verdict: "answer",
-    by: "u",
-    argumentsHash: "",
-    previous: "",
-  } as const;
-  const frames = [
-    event(1, { type: "message.user", id: "m", text: "go", mode: "queue" }),
-    ...[started(0, 0), answered(0, "before")],
-    ...[event(9, made), started(1, 0), answered(1, "after"), { frame: "rest", state: "done" } as const],
-  ];
-  assert.deepEqual(
-    frames.flatMap(fold.take).map((piece) => ("text" in piece ? piece.text : piece.piece)),
-    ["begin", "after", "end"],
   );
 });
 
@@ -244,7 +223,6 @@ test("a whole answer that is another one than was told is a new part, also besid
 // Turns that are longer than what is read of a log at once.
 
 const row = { number: 1 } as ConversationRow;
-const usage = { input: 1, output: 1 };
 const said = (id: string, more: object = {}): NewEvent => ({
   ...{ type: "message.user", id, text: id, mode: "queue", ...more },
 });
@@ -252,9 +230,6 @@ const startedOfTurns = (turn: number, message: string): NewEvent => ({ type: "tu
 const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
 const made = (id: string): NewEvent => ({
   ...{ type: "decision.made", id, verdict: "answer", by: "me", argumentsHash: "", previous: "" },
-});
-const answeredOfTurns = (text: string, more: object = {}): NewEvent => ({
-  ...{ type: "message.assistant", turn: 1, step: 1, text, finish: "stop", usage, durationMs: 1, ...more },
 });
 const many = (count: number): NewEvent[] =>
   Array.from({ length: count }, (_, at) => ({ type: "conversation.renamed", title: `${at}` }));
@@ -300,50 +275,4 @@ test("the newest turn is found however long it is, with what was decided in it a
     read,
     Array.from({ length: head - 2 }, (_, at) => at + 3),
   );
-});
-
-test("what was said so far has each message where it was taken up, and nothing of what helpers say [C5][A2]", async () => {
-  const image = { mime: "image/png", base64: "AAAA" };
-  const call = { id: "c1", name: "look", arguments: "{}" };
-  const joined: NewEvent = {
-    ...{ type: "step.started", turn: 1, step: 2, attempt: 1, slot: "base", model: "m", reason: "r" },
-    ...{ hash: "", bytes: 0, reused: 0, joined: ["s"] },
-  };
-  const { messages, hasGiven } = await saidSoFar(
-    logOf(
-      ...[said("a", { images: [image], own: 1 }), said("b"), said("s", { mode: "steer" }), startedOfTurns(1, "a")],
-      ...[answeredOfTurns("", { calls: [call] }), answeredOfTurns("of a helper", { agent: "h1" })],
-      { type: "call.finished", agent: "h1", call: "c1", outcome: "ok", text: "of a helper" },
-      { type: "call.finished", call: "c1", outcome: "ok", text: "seen" },
-      ...[joined, answeredOfTurns("done"), finished(1), startedOfTurns(2, "b")],
-    ),
-    row,
-  );
-  assert.deepEqual(messages, [
-    { role: "user", text: "a", own: 1, images: [image] },
-    { role: "assistant", text: "", toolCalls: [call] },
-    { role: "tool", toolCallId: "c1", text: "seen" },
-    { role: "user", text: "s" },
-    { role: "assistant", text: "done" },
-    { role: "user", text: "b" },
-  ]);
-  assert.equal(hasGiven, false);
-  const silent = await saidSoFar(logOf(said("a", { text: "", images: [image] }), startedOfTurns(1, "a")), row);
-  assert.deepEqual(silent.messages, [{ role: "user", text: "", images: [image] }], "an image says something");
-  const instead = [{ role: "user", text: "before" }];
-  const given = await saidSoFar(
-    logOf(
-      said("a"),
-      startedOfTurns(1, "a"),
-      answeredOfTurns("x"),
-      said("b", { instead }),
-      startedOfTurns(2, "b"),
-      answeredOfTurns("y"),
-    ),
-    row,
-  );
-  assert.deepEqual(given, {
-    hasGiven: true,
-    messages: [...instead, { role: "user", text: "b" }, { role: "assistant", text: "y" }],
-  });
 });

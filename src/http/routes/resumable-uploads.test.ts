@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -98,13 +97,4 @@ test("what has come whole stays where it may find its place another time [S3][Q2
     met.refuses = undefined;
     assert.equal((await state(path)).body.file_path, `c/outputs/kept-${at}.txt`, "it is tried again");
   }
-});
-
-test("a checksum counts in either case of its letters, and an upload is given up only in the words of its protocol [S3]", async () => {
-  const sha256 = createHash("sha256").update("text").digest("hex").toUpperCase();
-  assert.equal((await state(await begin("sum.txt", { sha256 }))).body.file_path, "c/outputs/sum.txt");
-  const path = await begin("left.txt", { isWhole: false });
-  const give = (headers: object) => callOver(yard.app, `DELETE ${path}`, { ...headers });
-  assert.equal((await give({ "x-account-id": "ann" })).code, "upload_version_unfit");
-  assert.deepEqual([(await give(spoken)).status, (await state(path)).code], [204, "upload_not_found"]);
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { localOwner, OwnerId } from "../../protocol/ids.ts";
 import type { ExecutionRecord, Executions, ProgramOutput, ProgramReport } from "../../sandbox/sandbox.ts";
@@ -72,21 +71,6 @@ test("what a program took is told as exactly as it is measured: memory by the hu
   assert.deepEqual([peak_memory_mb, duration_ms, cpu_time_ms, execution_time], [1.26, 0.123, 0.001, 0.000_123]);
 });
 
-test("an exit code is told once there is one: none while it runs, minus one where time was up or it never began [X2]", () => {
-  const code = (more: Partial<ExecutionRecord>) => toExecution({ ...record, ...more }, "en").exit_code;
-  assert.deepEqual(
-    [
-      code({ status: "pending", report: undefined }),
-      code({ status: "running", report: undefined }),
-      code({ status: "completed", report: { ...report, exitCode: 0 } }),
-      code({ status: "timeout", report: { ...report, how: "timeout", exitCode: 137 } }),
-      code({ report: { ...report, exitCode: undefined, signal: "SIGKILL" } }),
-      code({ status: "crashed", report: undefined }),
-    ],
-    [null, null, 0, -1, -1, -1],
-  );
-});
-
 test("one that has no report tells how long it took by its own times, what it said so far, and where its files would be [X2]", () => {
   const soFar = { stdout: { text: "so far", cutBytes: 0, path: undefined }, stderr: report.stderr };
   const none = { report: undefined, conversationId: undefined, language: "python", codeCutBytes: 1 } as const;
@@ -154,16 +138,6 @@ test("why a program failed is its error, not the last line around it [X2]", () =
     said.map(([language, stderr]) => [language, stderr, lastWords(stderr, language)]),
     said,
   );
-});
-
-test("of a very long line a thousand characters are told, and of blank ones nothing [X2]", () => {
-  const line = "x".repeat(1_000);
-  for (const language of ["python", "javascript", "bash"] as const) {
-    assert.equal(lastWords(`first\n  ${line}y\n`, language), line, language);
-    assert.equal(lastWords(line, language), line, language);
-  }
-  assert.equal(lastWords(traceback(`ValueError: ${line}`), "python")?.length, 1_000);
-  assert.equal(lastWords(" \n\t", "python"), undefined);
 });
 
 test("an execution that came to no good end says why in the caller's language [X2][P5]", () => {
@@ -244,51 +218,6 @@ test("a program that looked for a network, or for files of a conversation that n
   ];
   const expected = [ends.signalled("SIGSEGV"), ends.signalled("SIGKILL"), ends.lost];
   assert.deepEqual(ourWords, [...expected, ends.killed, ends.out_of_memory, ends.disk_full, ends.cancelled]);
-});
-
-test("silence is filled with pings, and a reader that goes leaves nothing waiting [X2]", async () => {
-  const gone = new AbortController();
-  let isLeft = false;
-  const silent: AsyncIterableIterator<ProgramOutput> = {
-    [Symbol.asyncIterator]: () => silent,
-    next: () => new Promise(() => {}),
-    async return() {
-      isLeft = true;
-      return { done: true, value: undefined };
-    },
-  };
-  const executions = played(() => silent);
-  const after = { stdout: 0, stderr: 0 };
-  const clock = manualClock();
-  const view = { executions, clock, owner: localOwner, id: "e", after, language: "en" } as const;
-  const frames = followExecution({ ...view, signal: gone.signal, closing: never });
-  for (let ping = 0; ping < 2; ping += 1) {
-    const next = frames.next();
-    await nextLoop();
-    clock.move(15_000);
-    assert.deepEqual(await next, { done: false, value: [{ frame: "ping" }] });
-  }
-  const last = frames.next();
-  gone.abort();
-  assert.deepEqual(await last, { done: true, value: undefined });
-  assert.deepEqual([isLeft, clock.timers()], [true, 0]);
-});
-
-test("a reader is told when the server ends, and where to go on [X2]", async () => {
-  async function* lines(): AsyncGenerator<ProgramOutput> {
-    yield { stream: "stdout", text: "x\n", cutBytes: 0, at: { stdout: 2, stderr: 0 } };
-    await new Promise(() => {});
-  }
-  const closing = new AbortController();
-  const view = { executions: played(() => lines()), clock: manualClock(), owner: localOwner, id: "e" } as const;
-  const start = { after: { stdout: 0, stderr: 0 }, language: "en" } as const;
-  const frames = followExecution({ ...view, ...start, signal: never, closing: closing.signal });
-  const said = [{ frame: "output", stream: "stdout", text: "x\n", at: { stdout: 2, stderr: 0 } }];
-  assert.deepEqual((await frames.next()).value, said);
-  const last = frames.next();
-  closing.abort();
-  assert.deepEqual((await last).value, [{ frame: "closing", after: "2-0" }]);
-  assert.deepEqual(await frames.next(), { done: true, value: undefined });
 });
 
 test("one event holds ten thousand characters of one stream, and what goes out at once little more than it needs [X2]", async () => {

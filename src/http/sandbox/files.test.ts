@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { unzipSync } from "fflate";
 import { openDatabase } from "../../../test/world/database.ts";
@@ -8,20 +6,17 @@ import { gather } from "../../../test/world/file-doors.ts";
 import { folderWith } from "../../../test/world/folder.ts";
 import { testSettings } from "../../../test/world/sandbox-settings.ts";
 import { quietLogger, testLimits } from "../../../test/world/workspace.ts";
-import { startYard, type TestYard } from "../../../test/world/yard.ts";
 import { systemClock as clock } from "../../base/clock.ts";
 import { systemIds as ids } from "../../base/ids.ts";
 import { failed, ok } from "../../base/result.ts";
 import { failure, makeFailure } from "../../protocol/failure.ts";
 import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
-import type { UploadPolicy } from "../../protocol/upload-policy.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
 import { BrokenOff, type FileStat, openWorkspaces, type Workspaces } from "../../workspace/workspace.ts";
 import { noted, partsWith } from "../routes/handling.testing.ts";
 import { filePlace, isBareName, type PlaceWanted } from "./file-place.ts";
 import { openForm } from "./multipart.ts";
-import { type Seeking, type Sought, seekBareName, seekFile, wantedPlace } from "./seek-file.ts";
-import { storeFile } from "./store-file.ts";
+import { type Seeking, seekBareName, wantedPlace } from "./seek-file.ts";
 import { storeOnce } from "./stored-before.ts";
 import { archiveLimits, openArchive } from "./zip.ts";
 
@@ -171,98 +166,6 @@ test("a name alone is looked for in the last thousand conversations of its user,
   ]);
   assert.deepEqual((await found({ ids: named(1_200), with: ["c1000"] }))[0], "file_not_found");
   assert.deepEqual((await found({ ids: ["a.csv"] }))[0], ["a.csv", "."], "else it is a conversation of that name");
-});
-
-test("a name that several conversations have is told with ten of them at the most, and nobody looks on [S3]", async () => {
-  const told = async (count: number) => {
-    const { parts, done } = place({ ids: named(count + 5), with: named(count) });
-    const sought = await seekBareName(parts, call, "a.csv");
-    assert.ok(!sought.ok && sought.failure.code === "file_ambiguous");
-    return [sought.failure.params, done.filter((one) => typeof one === "string").length];
-  };
-  const of = (count: number) => ({ name: "a.csv", conversations: named(count).join(", ") });
-  assert.deepEqual(
-    [await told(2), await told(10)],
-    [
-      [of(2), 2],
-      [of(10), 10],
-    ],
-  );
-  assert.deepEqual(await told(30), [of(10), 11]);
-  const { parts } = place({ ids: ["c1"] });
-  const above = await seekBareName(parts, call, "..");
-  assert.equal(!above.ok && above.failure.code, "path_traversal_blocked");
-});
-
-test("what may be uploaded is what the session says, else the settings, also where no code can be run; its time begins anew [F4][S1]", async () => {
-  const own = { id: "mine", uploads: { ...uploads, filesMax: 1 } };
-  const sought = async (of: Partial<Given>) => {
-    const { parts, done } = place({ ids: ["c1"], ...of });
-    const found = await seekFile(parts, call, { conversationId: "c1" });
-    assert.ok(found.ok);
-    assert.deepEqual(done, [
-      ["use", "ann"],
-      ["find", "ann", "c1"],
-    ]);
-    const { sessionId, policy, path } = found.value;
-    return [sessionId, policy.filesMax, policy.settings?.filesMax, path];
-  };
-  const rest = ["sandbox_platform.file_upload_config.max_file_count", "uploads/temparea"];
-  assert.deepEqual(await sought({}), ["sb-session-ann", 2, ...rest]);
-  assert.deepEqual(await sought({ session: own }), ["mine", 1, ...rest]);
-  assert.deepEqual(await sought({ session: own, isAway: true }), ["mine", 1, ...rest]);
-});
-
-const settings = { fileBytesMax: "b", filesMax: "max_file_count", types: "t" };
-const policy: UploadPolicy = { fileBytesMax: 10, filesMax: 3, types: ["text"], settings };
-
-type GivenOfStoreFile = {
-  readonly folder?: string;
-  readonly there: readonly string[];
-  readonly keep?: boolean;
-};
-
-/** A folder of a new conversation that was sought, and where that lies. */
-async function soughtIn(yard: TestYard, path: string) {
-  const row = await yard.start(`c${(await yard.log.list(localOwner, { limit: 100 })).length}`);
-  const workspace = yard.workspaces.ofConversation(row);
-  const sought: Sought = { owner: localOwner, sessionId: "sess-ann", policy, row, workspace, path };
-  return { sought, folder: join(yard.data, "workspace", row.id) };
-}
-
-/** Puts `a.txt` into a folder; what is told, and what it is called there. */
-async function put(yard: TestYard, { folder: path = "uploads/temparea", there, keep = false }: GivenOfStoreFile) {
-  const { sought, folder } = await soughtIn(yard, path);
-  for (const one of there) {
-    mkdirSync(join(folder, dirname(one)), { recursive: true });
-    writeFileSync(join(folder, one), "");
-  }
-  const parts = { ...yard, sandboxSettings: () => yard.config.sandbox };
-  const chunks = (async function* () {
-    yield Buffer.from("a");
-  })();
-  const answer = await storeFile(parts, sought, { name: "a.txt", chunks, keep });
-  return answer.ok ? [answer.value.path, existsSync(join(folder, answer.value.path))] : answer.failure.params;
-}
-
-test("a temparea has so many files and no more, in all of its folders together; what replaces one is no further one [F4]", async () => {
-  await using yard = await startYard();
-  const area = "uploads/temparea";
-  const full = { path: `${area}/a.txt`, what: "files", limit: 3, setting: "max_file_count" };
-  const stored = [`${area}/a.txt`, true];
-  assert.deepEqual(await put(yard, { there: [`${area}/1`, `${area}/d/2`] }), stored, "its folder is no file");
-  assert.deepEqual(await put(yard, { there: [`${area}/1`, `${area}/d/2`, `${area}/3`] }), full);
-  const deep = [1, 2, 3].map((name) => `${area}/${"d/".repeat(64)}${name}`);
-  assert.deepEqual(await put(yard, { there: deep.slice(1) }), stored);
-  assert.deepEqual(await put(yard, { there: deep }), full, "each counts where no path leads any more");
-  const three = [`${area}/1`, `${area}/2`, `${area}/a.txt`];
-  assert.deepEqual(await put(yard, { there: three }), stored);
-  assert.deepEqual(await put(yard, { there: three, keep: true }), full, "kept beside it, it is one more");
-  assert.deepEqual(await put(yard, { there: three.slice(1), keep: true }), [`${area}/a (2).txt`, true]);
-  const deeper = `${area}/d`;
-  assert.deepEqual(await put(yard, { there: [`${area}/1`, `${area}/2`, `${area}/3`], folder: deeper }), {
-    ...{ ...full, path: `${deeper}/a.txt` },
-  });
 });
 
 test("a file that an earlier try may have stored is the newest of its names with the same bytes, and none of another name or content [C6][L2]", async (t) => {
@@ -441,40 +344,6 @@ test("a form may have as many fields, and fields as long, as the limits say, bef
   const late = await told(file("a.txt"), "--b\r\n", field("f", "x").slice(5), end);
   assert.deepEqual(late, ["a.txt", "text", { f: "x" }], "the file ends with the form, not before");
   assert.equal(await told(file("a.txt"), "--b\r\n", file("b.txt").slice(5), end), "several_files");
-});
-
-/** A file without end, of which each piece is larger than what is held of it. */
-function* endless() {
-  yield file("a.txt", "").slice(0, -2);
-  for (;;) yield "x".repeat(256 * 1024);
-}
-
-test("a file is taken no faster than it is read, and no further once nobody wants more of it [F4]", async () => {
-  const soon = () => new Promise((resolve) => setImmediate(resolve));
-  for (const leave of ["close", "return"] as const) {
-    const { source, seen } = sender(endless());
-    const form = await openForm(source, type);
-    assert.ok(form.ok);
-    for (let turn = 0; turn < 20; turn += 1) await soon();
-    assert.ok(seen.taken <= 3, `${seen.taken} pieces were taken that nobody has read`);
-    const chunks = form.value.file.chunks[Symbol.asyncIterator]();
-    assert.equal((await chunks.next()).done, false);
-    if (leave === "close") form.value.close();
-    else await chunks.return?.();
-    while (!seen.isOver) await soon();
-    assert.equal(form.value.fault(), undefined);
-  }
-});
-
-test("a form whose sender goes away in the middle of its file breaks off for whoever reads it [F4][Q2]", async () => {
-  async function* cut() {
-    yield Buffer.from(file("a.txt").slice(0, -4));
-    throw new BrokenOff("the sender has gone");
-  }
-  const form = await openForm(cut(), type);
-  assert.ok(form.ok);
-  await assert.rejects(gather(form.value.file.chunks), BrokenOff);
-  assert.deepEqual(form.value.fault()?.params, { why: "broken_off" });
 });
 
 test("a mistake of ours while a form comes in is told as one, and not as a form that its sender broke off [F4]", async () => {

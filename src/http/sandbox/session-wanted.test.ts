@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { z } from "zod";
-import { OwnerId } from "../../protocol/ids.ts";
 import { routes } from "../../protocol/routes.ts";
-import type { Session } from "../../sandbox/sandbox.ts";
-import { toSession } from "./session-answer.ts";
 import { firstPackages, packagesWanted } from "./session-packages.ts";
 import { sessionWanted } from "./session-wanted.ts";
 
@@ -57,95 +54,6 @@ test("what may be uploaded is wanted in any unit, under config or event, and end
   });
   const event = { file_upload_config: { max_file_count: 4 } };
   assert.deepEqual(Object(wanted({ event })).uploads, { filesMax: 4 });
-});
-
-const mib = 1024 ** 2;
-const session: Session = {
-  ...{ id: "s-1", owner: OwnerId.parse("ann"), status: "error", error: "sandbox_full", dialect: "public" },
-  ...{ createdAt: 1_500, updatedAt: 2_500, usedAt: 3_500, endedAt: 4_500, ttlMs: 7_200_400, generation: 3 },
-  ...{ agentId: "a-1", businessDomain: "bd-7", templateId: undefined, executionTimeoutMs: 1_500, degraded: [] },
-  uploads: { fileBytesMax: 3 * mib, filesMax: 5, types: ["csv"] },
-  limits: {
-    ...{ memoryBytes: 1_536 * mib, processesMax: 64, cpus: 2, fileBytesMax: 2 * 1024 * mib },
-    ...{ tmpBytesMax: 1, outputBytesMax: 1 },
-  },
-  env: { TOKEN: "secret" },
-  packages: undefined,
-};
-
-test("a session is told with all that it is, in the words of its dialect, and what is secret is not told [S1][Q1]", () => {
-  const told = toSession(session, "en");
-  assert.deepEqual(told, {
-    ...{ id: "s-1", session_id: "s-1", status: "failed", created_at: "1970-01-01T00:00:01.500Z", ttl: 7_200 },
-    info: {
-      ...{ user_id: "ann", agent_id: "a-1", business_domain_id: "bd-7", generation: 3, error: "sandbox_full" },
-      isolation: { level: "full", degraded: [] },
-      file_upload_config: {
-        ...{ max_file_size: 3, max_file_size_unit: "MB", max_file_count: 5, allowed_file_types: ["csv"] },
-      },
-    },
-    template_id: "python-basic",
-    resource_limit: { cpu: "2", memory: "1536Mi", disk: "2Gi", max_processes: 64 },
-    ...{ workspace_path: "/workspace", language_runtime: "python", runtime_type: "python3", runtime_node: "local" },
-    ...{ container_id: null, pod_name: null, env_vars: { TOKEN: "***" }, timeout: 1.5 },
-    ...{ python_package_index_url: null, requested_dependencies: [], installed_dependencies: [] },
-    ...{ dependency_install_status: "completed", dependency_install_error: null },
-    ...{ dependency_install_started_at: null, dependency_install_completed_at: null },
-    ...{ updated_at: "1970-01-01T00:00:02.500Z", completed_at: "1970-01-01T00:00:04.500Z" },
-    last_activity_at: "1970-01-01T00:00:03.500Z",
-  });
-  const states = (["pending", "running", "stopped", "error"] as const).map((status) => [
-    toSession({ ...session, status }, "en").status,
-    toSession({ ...session, status, dialect: "seed" }, "en").status,
-  ]);
-  assert.deepEqual(states, [
-    ["creating", "pending"],
-    ["running", "running"],
-    ["terminated", "stopped"],
-    ["failed", "error"],
-  ]);
-  assert.equal(toSession({ ...session, dialect: "seed" }, "en").created_at, 1);
-  const size = (fileBytesMax: number) => {
-    const { max_file_size: amount, max_file_size_unit: unit } = toSession(
-      { ...session, uploads: { ...session.uploads, fileBytesMax } },
-      "en",
-    ).info.file_upload_config;
-    return `${amount} ${unit}`;
-  };
-  assert.deepEqual([size(1_000), size(2_048), size(1024 ** 3)], ["1000 B", "2 KB", "1 GB"]);
-});
-
-test("packages of a session are told with their versions and where they are, those of Python and of Node [X6][S1]", () => {
-  const packages = {
-    ...{ status: "failed", error: "no such version", startedAt: 1_000, endedAt: 2_000, current: [] },
-    requested: [
-      { manager: "pip", name: "numpy", version: "==2.0.0" },
-      { manager: "npm", name: "left-pad", version: undefined },
-    ],
-    installed: [
-      { manager: "pip", name: "numpy", version: "2.0.0" },
-      { manager: "npm", name: "left-pad", version: "1.3.0" },
-    ],
-  } satisfies Session["packages"];
-  const told = toSession({ ...session, packages }, "en");
-  const at = { install_time: "1970-01-01T00:00:02.000Z", is_from_template: false };
-  const place = "/run/agentyard/packages/current";
-  assert.deepEqual(told.requested_dependencies, [
-    { name: "numpy", version: "==2.0.0" },
-    { name: "left-pad", package_manager: "npm" },
-  ]);
-  assert.deepEqual(told.installed_dependencies, [
-    { name: "numpy", version: "2.0.0", install_location: `${place}/python`, ...at },
-    {
-      ...{ name: "left-pad", version: "1.3.0", package_manager: "npm" },
-      ...{ install_location: `${place}/node/node_modules`, ...at },
-    },
-  ]);
-  assert.deepEqual(
-    [told.dependency_install_status, told.dependency_install_error, told.dependency_install_started_at],
-    ["failed", "no such version", "1970-01-01T00:00:01.000Z"],
-  );
-  assert.equal(told.dependency_install_completed_at, at.install_time);
 });
 
 test("what is to be installed is wanted with its versions, its index and its time; a session that wants nothing gets nothing [X6][S1]", () => {
