@@ -5,7 +5,7 @@ import type { Sending } from "./fuzz-judge.ts";
 import { each, fitting, jsonText, oddText, oddValue, spoiled, withAt } from "./fuzz-values.ts";
 
 /** One or two headers that nobody has to send, mostly with what nobody should say in them. */
-export function oddHeaders(chance: Chance): [string, string][] {
+function oddHeaders(chance: Chance): [string, string][] {
   return Array.from({ length: chance.int(1, 2) }, () => {
     const [name, values] = chance.pick(headers);
     return [name, chance.pick(values)];
@@ -83,7 +83,7 @@ export type FuzzBody = {
   readonly cutAt: number | undefined;
 };
 
-export function jsonBody(value: unknown, chance: Chance): FuzzBody {
+function jsonBody(value: unknown, chance: Chance): FuzzBody {
   const kind = chance.next();
   if (kind < 0.6) return sent(jsonText(value, chance), json, chance);
   if (kind < 0.88) return sent(jsonText(spoiled(value, chance), chance), json, chance);
@@ -152,7 +152,7 @@ type FileBody = {
   readonly fields: Readonly<Record<string, string>>;
 };
 
-export function fileBody(wanted: FileBody): FuzzBody {
+function fileBody(wanted: FileBody): FuzzBody {
   const { chance, isForm } = wanted;
   const type = isForm ? "multipart/form-data; boundary=b" : "application/octet-stream";
   const types = [type, type, type, "application/offset+octet-stream", "application/offset+octet-stream"];
