@@ -9,8 +9,7 @@ import { Slot } from "../protocol/message.ts";
 import { startDemoServer } from "./demo/demo.ts";
 import type { FoundServer } from "./detect.ts";
 import { type ModelFacts, type ModelNote, type ModelsOptions, openModels, type SlotSettings } from "./models.ts";
-import { NeutralRequest, toModelRequest, toNeutralResult } from "./neutral.ts";
-import { defaultProfile } from "./profile.ts";
+import { NeutralRequest } from "./neutral.ts";
 import type { Endpoint, ModelAnswer, ModelError, ModelRequest, PreparedCall } from "./provider.ts";
 import { openTurnstile } from "./turnstile.ts";
 
@@ -93,22 +92,6 @@ test("the slot's settings go into every request: a temperature only where it is 
     requests.some((sentRequest) => "owner" in sentRequest),
     false,
   );
-});
-
-test("the endpoint gets the profile of the model, with the user's corrections [M1]", async () => {
-  const { endpoints } = await open(
-    { base: { model: "gpt-5", apiKey: "sk-1", profile: { parallelToolCalls: false } } },
-    { idleTimeoutMs: 7 },
-  );
-  const { profile, ...rest } = endpoints[0] ?? {};
-  assert.deepEqual(rest, {
-    baseUrl: openai,
-    apiKey: "sk-1",
-    model: "gpt-5",
-    idleTimeoutMs: 7,
-    firstDataTimeoutMs: 300_000,
-  });
-  assert.partialDeepStrictEqual(profile, { maxTokensField: "max_completion_tokens", parallelToolCalls: false });
 });
 
 const served: FoundServer = {
@@ -294,17 +277,6 @@ test("after a Retry-After nobody calls before it is over [M3]", async () => {
   assert.deepEqual([sent, timers()], [["a1", "a2", "b1"], 0]);
 });
 
-test("other failures and those without a Retry-After hold nobody up [M3]", async () => {
-  const { send, sent, finish } = gate({ callsMax: 1 });
-  for (const name of ["a1", "a2", "a3"]) void send(name);
-  await nextTick();
-  finish("a1", failure({ kind: "bad_request", retryable: false, retryAfterMs: 5_000, message: "no" }));
-  await nextTick();
-  finish("a2", failure({ kind: "overloaded", retryable: true, message: "busy" }));
-  await nextTick();
-  assert.deepEqual(sent, ["a1", "a2", "a3"]);
-});
-
 test("a pause longer than the limit is not waited for: everybody gets the provider's own error [M3]", async () => {
   const { send, sent, finish, pass } = gate({ callsMax: 1 });
   const first = send("a1");
@@ -385,64 +357,8 @@ function handClock() {
   return { clock, pass, timers: () => waits.size };
 }
 
-test("a neutral request becomes a call, with arguments as text [P2]", () => {
-  const parsed = NeutralRequest.parse({
-    stream: false,
-    messages: [
-      { role: "user", text: "a", images: [{ mime: "image/png", base64: "eA==" }] },
-      { role: "assistant", text: "", toolCalls: [{ id: "c", name: "t", arguments: { b: 1 }, extra: { x: 1 } }] },
-      { role: "tool", toolCallId: "c", text: "r" },
-    ],
-    tools: [{ name: "t", parameters: {} }],
-    toolChoice: "t",
-    profile: { streamUsage: false },
-    client: { idleTimeoutMs: 300, firstDataTimeoutMs: 900 },
-  });
-  assert.deepEqual(parsed.profile, { ...defaultProfile, streamUsage: false });
-  const { messages, ...rest } = toModelRequest(parsed);
-  assert.deepEqual(JSON.parse(JSON.stringify(messages)), [
-    { role: "user", text: "a", images: [{ mime: "image/png", base64: "eA==" }] },
-    { role: "assistant", text: "", toolCalls: [{ id: "c", name: "t", arguments: '{"b":1}', extra: { x: 1 } }] },
-    { role: "tool", toolCallId: "c", text: "r" },
-  ]);
-  assert.deepEqual(rest, { stream: false, tools: [{ name: "t", parameters: {} }], toolChoice: { tool: "t" } });
-});
-
-test("a request without messages says hello [P2]", () => {
-  assert.deepEqual(toModelRequest(NeutralRequest.parse({ stream: true })).messages, [
-    { role: "user", text: "hello", images: undefined },
-  ]);
-});
-
 test("a key nobody knows is named [P2]", () => {
   const { error } = NeutralRequest.safeParse({ stream: true, temprature: 1, profile: { streamUsages: true } });
   assert.match(error?.message ?? "", /temprature/);
   assert.match(error?.message ?? "", /streamUsages/);
-});
-
-test("a neutral result holds no key without a value [P2]", () => {
-  const result = toNeutralResult({
-    text: "hi",
-    reasoning: "",
-    toolCalls: [
-      { id: "a", name: "t", arguments: '{"x":1}' },
-      { id: "b", name: "t", arguments: '{"x', invalid: true },
-    ],
-    finish: "error",
-    usage: { input: 1, output: 2 },
-    usageEstimated: true,
-    error: { kind: "network", retryable: true, message: "lost", status: 500 },
-  });
-  assert.deepEqual(result, {
-    text: "hi",
-    reasoning: "",
-    toolCalls: [
-      { id: "a", name: "t", arguments: { x: 1 } },
-      { id: "b", name: "t", invalid: true, raw: '{"x' },
-    ],
-    finish: "error",
-    usage: { input: 1, output: 2 },
-    usageEstimated: true,
-    error: { kind: "network", retryable: true },
-  });
 });

@@ -4,7 +4,6 @@ import { countSteps } from "../../test/world/steps.ts";
 import { Slot } from "../protocol/message.ts";
 import { complexity } from "./complexity.ts";
 import { estimateTokens } from "./estimate.ts";
-import { families } from "./families.ts";
 import { costOf, priceOf } from "./models.ts";
 import type { Api, Profile } from "./profile.ts";
 import { describeModel, isLocalHost, outputLimit } from "./profiles.ts";
@@ -16,38 +15,16 @@ const ollama = "http://127.0.0.1:11434/v1";
 
 const windows: readonly [model: string, windowTokens: number, outputTokens: number | undefined][] = [
   ["gpt-4", 8_192, 2_048],
-  ["gpt-4-0613", 8_192, 2_048],
-  ["gpt-4-turbo", 128_000, 4_096],
-  ["gpt-4o-mini", 128_000, 16_384],
-  ["gpt-4.1", 1_047_576, 32_000],
-  ["o3-mini", 200_000, 32_000],
   ["gpt-5", 272_000, 32_000],
-  ["gpt-5.2-codex", 272_000, 32_000],
-  ["gpt-5.4-mini", 272_000, 32_000],
   ["openai/gpt-5.6", 1_050_000, 32_000],
   ["claude-3-5-sonnet-20241022", 200_000, 4_096],
-  ["claude-opus-4-20250514", 200_000, 32_000],
-  ["anthropic/claude-sonnet-4.5", 200_000, 32_000],
-  ["claude-haiku-4-5-20251001", 200_000, 32_000],
   ["claude-sonnet-4-6", 1_000_000, 32_000],
-  ["us.anthropic.claude-opus-4-7-v1:0", 1_000_000, 32_000],
-  ["claude-fable-5", 1_000_000, 32_000],
   ["models/gemini-2.5-pro", 1_048_576, 32_000],
-  ["google/gemini-3-flash", 1_048_576, 32_000],
   ["deepseek-chat", 131_072, 8_192],
-  ["deepseek-reasoner", 131_072, 32_000],
-  ["deepseek-ai/DeepSeek-V4", 1_000_000, 32_000],
   ["qwen3-max", 258_048, 32_000],
-  ["qwen3-coder-plus", 997_952, 32_000],
-  ["qwen3.7-plus", 991_808, 32_000],
-  ["qwen-plus", 129_024, 16_384],
-  ["glm-4.5-air", 128_000, 32_000],
-  ["zai-org/GLM-5.1", 200_000, 32_000],
   ["moonshotai/Kimi-K2.6", 262_144, undefined],
-  ["MiniMax-M3", 1_000_000, 32_000],
   ["mistral-large-2512", 256_000, undefined],
   ["x-ai/grok-4.3", 1_000_000, undefined],
-  ["grok-4-fast", 256_000, undefined],
   ["somebody/new-model", 128_000, undefined],
 ];
 
@@ -110,25 +87,6 @@ test("a local model counts with 8k until its server tells, then with what it tel
   assert.equal(outputLimit(told, undefined), undefined);
 });
 
-test("a small local model gets the small prompt, whatever its window [M1]", () => {
-  const known = describeModel({ baseUrl: ollama, model: "qwen3:8b", contextWindow: 131_072 });
-  assert.equal(known.promptSize, "small");
-  assert.partialDeepStrictEqual(known.profile, {
-    toolCallsInText: true,
-    reasoningReplay: "never",
-    thinkTags: "leading",
-  });
-});
-
-test("a gateway at a private address does not shrink a closed model [M1]", () => {
-  const known = describeModel({ baseUrl: "http://litellm:4000/v1", model: "gpt-4o" });
-  assert.deepEqual([known.windowTokens, known.promptSize], [128_000, "full"]);
-});
-
-test("a small cloud window gets the small prompt [M1]", () => {
-  assert.equal(describeModel({ baseUrl: openai, model: "gpt-4" }).promptSize, "small");
-});
-
 test("the user's own words win over the table [M1]", () => {
   const known = describeModel({ baseUrl: openai, model: "gpt-5", contextWindow: 50_000, profile: { sampling: true } });
   assert.deepEqual([known.windowTokens, known.profile.sampling, outputLimit(known, 99_000)], [50_000, true, 99_000]);
@@ -154,26 +112,6 @@ test("local addresses are told from public ones [M1]", () => {
     [],
   );
   assert.deepEqual(remote.filter(isLocalHost), []);
-});
-
-test("every row of the table can be reached [M1]", () => {
-  const samples = [...windows, ...fields].map(([model]) => model.toLowerCase().split("/").at(-1) ?? "");
-  const more = [
-    "gpt-3.5-turbo",
-    "gpt-oss:20b",
-    "gemini-2.0-flash",
-    "qwen3-235b-thinking",
-    "qwen3:8b",
-    "kimi-k2-0711-preview",
-    "minimax-m2",
-    "codestral",
-    "claude-3-opus",
-  ];
-  const reached = new Set([...samples, ...more].map((id) => families.find((row) => row.id.test(id))?.id.source));
-  assert.deepEqual(
-    families.filter((row) => !reached.has(row.id.source)),
-    [],
-  );
 });
 
 test("a server is asked in its vendor's own format, any other in chat completions, and the user's word wins [M6]", () => {
@@ -249,11 +187,6 @@ const cases: readonly [what: string, text: string, tokens: number][] = [
 for (const [what, text, tokens] of cases) {
   test(`tokens are estimated: ${what} [M1]`, () => assert.equal(estimateTokens(text), tokens));
 }
-
-test("the estimate of ASCII text does not depend on the path taken [M1]", () => {
-  const ascii = "a".repeat(4_000);
-  assert.equal(estimateTokens(`${ascii}你`), estimateTokens(ascii) + 1);
-});
 
 const all: readonly Slot[] = Slot.options;
 const plain: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };

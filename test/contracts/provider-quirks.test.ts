@@ -233,13 +233,7 @@ async function startQuirkServer(): Promise<QuirkServer> {
   return {
     stage(responses, mode, onSilence) {
       const id = String(stages.size);
-      const stage: Stage = {
-        responses: [...responses],
-        mode,
-        onSilence,
-        asked: [],
-        busy: new Set(),
-      };
+      const stage: Stage = { responses: [...responses], mode, onSilence, asked: [], busy: new Set() };
       stages.set(id, stage);
       return {
         baseUrl: `${originOf(main)}/scene/${id}/v1`,

@@ -45,11 +45,7 @@ const faults: Record<string, Fault> = {
     code: "model_not_found",
     says: /has no model test-model.*Check the model id/,
   },
-  "a conversation that is too long": {
-    answer: tooLong,
-    code: "context_exhausted",
-    says: /does not fit.*\/new/,
-  },
+  "a conversation that is too long": { answer: tooLong, code: "context_exhausted", says: /does not fit.*\/new/ },
   "a conversation that is too long, where nobody may make room": {
     answer: tooLong,
     code: "model_context_overflow",

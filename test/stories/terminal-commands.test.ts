@@ -452,11 +452,7 @@ test("a loaded conversation shows what was said, not what was put behind it for 
 async function talk(yard: TestYard, folder: string, files: Readonly<Record<string, string>>, client = yard.client) {
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   for (const [name, text] of Object.entries(files)) await must(yard.client.upload(id, name, Buffer.from(text)));
-  const chat = startChat({
-    client,
-    place: { folder, homeDir: join(folder, "home") },
-    command: { going: { id } },
-  });
+  const chat = startChat({ client, place: { folder, homeDir: join(folder, "home") }, command: { going: { id } } });
   await chat.waitFor("You> ");
   return { ...chat, id };
 }

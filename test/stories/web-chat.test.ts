@@ -300,9 +300,7 @@ test("everything is done with the keyboard alone [B1]", { skip }, async (t) => {
 
 // The list of conversations beside the chat, as people use it.
 
-test("conversations are searched, renamed, pinned, and deleted with a moment to undo it [B1]", {
-  skip,
-}, async (t) => {
+test("conversations are searched, renamed, pinned, and deleted with a moment to undo it [B1]", { skip }, async (t) => {
   const { page, say, answer, rail: list } = await open(t);
   await say("apples and pears");
   await answer(/to: apples/).waitFor();

@@ -163,9 +163,7 @@ test("below another path everything works, deep links too [B1]", { skip }, async
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("it speaks Chinese where the browser does, fits a phone, and keeps nobody out [B1][P4]", {
-  skip,
-}, async () => {
+test("it speaks Chinese where the browser does, fits a phone, and keeps nobody out [B1][P4]", { skip }, async () => {
   await using yard = await serveYard();
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
   const person = await browser.person({ ...phone, locale: "zh-CN", colorScheme: "dark" });
@@ -187,9 +185,7 @@ test("it speaks Chinese where the browser does, fits a phone, and keeps nobody o
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("every page is without a serious fault for those who cannot see or use a mouse [B1]", {
-  skip,
-}, async () => {
+test("every page is without a serious fault for those who cannot see or use a mouse [B1]", { skip }, async () => {
   await using model = await modelServer([says("**an answer**"), says("another")]);
   await using yard = await serveYard({ model });
   await yard.ask("hello");

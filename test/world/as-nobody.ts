@@ -31,13 +31,7 @@ export async function runAsNobody(t: TestContext, args: readonly string[], uid =
   const copy = shared;
   const place = { HOME: join(copy, "home"), TMPDIR: join(copy, "t"), NODE_COMPILE_CACHE: join(copy, "compiled") };
   const env = { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...place };
-  const child = spawn(nodeIn(copy), args, {
-    cwd: copy,
-    uid,
-    gid: uid,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(nodeIn(copy), args, { cwd: copy, uid, gid: uid, env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));

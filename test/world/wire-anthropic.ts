@@ -89,11 +89,7 @@ type InputMessage = z.infer<typeof UserMessage> | z.infer<typeof AssistantMessag
 const Choice = z.union([
   z.strictObject({ type: z.enum(["auto", "any"]), disable_parallel_tool_use: z.boolean().optional() }),
   z.strictObject({ type: z.literal("none") }),
-  z.strictObject({
-    type: z.literal("tool"),
-    name: z.string(),
-    disable_parallel_tool_use: z.boolean().optional(),
-  }),
+  z.strictObject({ type: z.literal("tool"), name: z.string(), disable_parallel_tool_use: z.boolean().optional() }),
 ]);
 /** Temperature is not among them, nor is a budget: this model refuses both. */
 const Body = z.strictObject({

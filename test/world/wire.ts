@@ -57,11 +57,7 @@ export type SeenMessage =
   | { readonly role: "tool"; readonly text: string };
 
 /** A request as it arrived. */
-export type Arrived = {
-  readonly path: string;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: unknown;
-};
+export type Arrived = { readonly path: string; readonly headers: IncomingMessage["headers"]; readonly body: unknown };
 
 /** One of the formats in which models are asked. */
 export type Wire = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -76,25 +76,6 @@ test("it tells the time from the tool's result, in the zone of this machine wher
   assert.match(zoned.text, /现在是 2026-03-01 18:05:00/);
 });
 
-test("it plans with a list of three steps, one of them in progress, and sums up [M5]", async () => {
-  const english = await startTalk().say("Please plan a birthday party.");
-  assert.deepEqual(english.calls, [
-    [
-      "todo_write",
-      {
-        todos: [
-          { content: "Write down what “a birthday party” should lead to", status: "in_progress" },
-          { content: "List what is needed for “a birthday party”, and who does it", status: "pending" },
-          { content: "Set a date and check the result", status: "pending" },
-        ],
-      },
-    ],
-  ]);
-  assert.match(english.text, /list for “a birthday party”:\n\n1\. Write down[\s\S]*\n3\. Set a date/);
-  assert.match((await startTalk().say("帮我计划一次生日聚会")).text, /为“生日聚会”写好了一份清单/);
-  assert.match((await startTalk().say("make a todo list")).text, /list for “this”/);
-});
-
 test("it tells the exact lines that connect a real model [M5]", async () => {
   const { text } = await startTalk().say("How do I connect a real model?");
   const lines = [
@@ -132,15 +113,6 @@ test("it offers the local servers it was told of, with what to mend first [M5]",
     (await startTalk({ findServers }).say("接入模型")).text,
     /Ollama 上的 qwen3:8b（上下文窗口：4,096 tokens，工具调用：支持）/,
   );
-});
-
-test("it calls only tools of the request, and none when the choice is none [M5]", async () => {
-  const without = await startTalk({ tools: ["todo_read"] }).say("what time is it?");
-  assert.deepEqual(without.calls, []);
-  assert.match(without.text, /call the tool `now`, which I may not use here/);
-  const forbidden = await startTalk({ toolChoice: "none" }).say("现在几点？");
-  assert.deepEqual(forbidden.calls, []);
-  assert.match(forbidden.text, /`now`，但在这里不能使用/);
 });
 
 test("a rejected or failed call is reported, not repeated [M5]", async () => {
@@ -212,68 +184,6 @@ const look = [
   ["list_files", { path: "outputs" }],
 ];
 
-test("it lists the files of both folders, in English and in Chinese [M5]", async () => {
-  for (const prompt of ["list my files", "What files do I have?", "列出文件", "我有哪些文件？"]) {
-    const { calls, text } = await startDemoTalk(files).say(prompt);
-    assert.deepEqual(calls, look, prompt);
-    assert.match(text, /\[FILE\] uploads\/sales\.csv \(\d+ bytes\)[\s\S]*\[FILE\] outputs\/notes\.txt/, prompt);
-  }
-  assert.match((await startDemoTalk({}).say("show my files")).text, /no file in `uploads\/` or `outputs\/`/);
-});
-
-test("it reads the file that is named, wherever it lies [M5]", async () => {
-  const notes = ["read_file", { path: "outputs/notes.txt" }];
-  for (const prompt of ["read notes.txt", "please open “notes.txt”", "读取 notes.txt", "请打开notes.txt。"]) {
-    const { calls, text } = await startDemoTalk(files).say(prompt);
-    assert.deepEqual(calls, [...look, notes], prompt);
-    assert.match(text, /`outputs\/notes\.txt`.*\n\n```\nred car\n```/, prompt);
-  }
-  assert.deepEqual((await startDemoTalk(files).say("show outputs/notes.txt")).calls, [notes]);
-  assert.deepEqual((await startDemoTalk(files).say("看看销售数据.csv")).calls.at(-1), [
-    "read_file",
-    { path: "uploads/销售数据.csv" },
-  ]);
-});
-
-test("it computes the numbers of a table by itself and answers with a table [M5]", async () => {
-  const { calls, text } = await startDemoTalk(files).say("Please summarise the numbers of sales.csv");
-  assert.deepEqual(calls, [...look, ["read_file", { path: "uploads/sales.csv" }]]);
-  assert.ok(
-    text.endsWith(
-      [
-        "`uploads/sales.csv`: 2 rows, 2 columns of numbers.",
-        "| Column | Values | Smallest | Largest | Mean | Sum |\n| --- | ---: | ---: | ---: | ---: | ---: |\n| units | 2 | 12 | 30 | 21 | 42 |\n| price | 2 | 9.5 | 10 | 9.75 | 19.5 |",
-        "Other columns: city.",
-      ].join("\n\n"),
-    ),
-    text,
-  );
-  const chinese = await startDemoTalk(files).say("统计 销售数据.csv 的数字");
-  assert.match(chinese.text, /共 1 行，1 列数字。[\s\S]*\| 金额 \| 1 \| 1\.5 \| 1\.5 \| 1\.5 \| 1\.5 \|/);
-  for (const prompt of ["what is the average price in sales.csv?", "分析sales.csv", "profile sales.csv"])
-    assert.match((await startDemoTalk(files).say(prompt)).text, /\| units \| 2 \|/, prompt);
-});
-
-test("a long table is read page by page, and at the limit it says how much was read [M5]", async () => {
-  const rows = (count: number) => `n\n${Array.from({ length: count }, () => "1000000").join("\n")}`;
-  const whole = await startDemoTalk({ "uploads/n.csv": rows(9_999) }).say("profile n.csv");
-  assert.deepEqual(
-    whole.calls.map(([name, { offset }]) => [name, offset]),
-    [
-      ["list_files", undefined],
-      ["list_files", undefined],
-      ["read_file", undefined],
-      ["read_file", 6_251],
-    ],
-  );
-  assert.match(
-    whole.text,
-    /9,999 rows[\s\S]*\| n \| 9,999 \| 1,000,000 \| 1,000,000 \| 1,000,000 \| 9,999,000,000 \|$/,
-  );
-  const part = await startDemoTalk({ "uploads/n.csv": rows(99_999) }).say("profile n.csv");
-  assert.match(part.text, /This is only the beginning: 25,000 of 100,000 lines were read\.$/);
-});
-
 test("it writes the user's own text into outputs and says where [M5]", async () => {
   const cases: [prompt: string, path: string, content: string][] = [
     ["write a note: call Ada at 5", "outputs/note.txt", "call Ada at 5\n"],
@@ -335,31 +245,6 @@ test("it reads a file before it changes it [M5][F2]", async () => {
   ]);
 });
 
-test("asked to undo, it says that only the user can, and how [M5][W12]", async () => {
-  for (const prompt of ["undo", "please undo that", "撤销"]) {
-    const { calls, text } = await startDemoTalk(files).say(prompt);
-    assert.deepEqual([calls, text.includes("`/undo`")], [[], true], prompt);
-  }
-});
-
-test("a wish beside files is about these files, and later ones remember them [M5][F3]", async () => {
-  const talk = startDemoTalk(files);
-  const list = "\n\nUploaded files:\n- sales.csv → uploads/sales.csv (csv)";
-  const read = ["read_file", { path: "uploads/sales.csv" }];
-  assert.deepEqual((await talk.say(`what is the total?${list}`)).calls, [read]);
-  assert.deepEqual((await talk.say("now read sales.csv")).calls, [read]);
-  assert.deepEqual((await talk.say("read the file")).calls, [read]);
-  assert.deepEqual((await talk.say("what time is it?")).calls, [["now", {}]]);
-});
-
-test("without a name and with several files it asks which one is meant [M5]", async () => {
-  const { calls, text } = await startDemoTalk(files).say("read the file");
-  assert.deepEqual(calls, look);
-  assert.match(text, /I do not know which file you mean\. There are:\n\n- `uploads\/sales\.csv`/);
-  const only = await startDemoTalk({ "outputs/notes.txt": "x" }).say("读一下这个文件");
-  assert.deepEqual(only.calls.at(-1), ["read_file", { path: "outputs/notes.txt" }]);
-});
-
 const table = "city,units\nOslo,12\nRio,30\n";
 const filesOfAttachedFiles = {
   "uploads/a.csv": table,
@@ -399,22 +284,6 @@ test("a file named with # is worked on where it was put, however its name was ty
   }
 });
 
-test("several tables are computed one by one, up to three, and the others are counted [M5][F3]", async () => {
-  const names = ["a.csv", "b.csv", "c.csv", "d.csv"];
-  for (const prompt of ["summarise the numbers of #data/*.csv", "#data/", ""]) {
-    const { calls, text } = await startDemoTalk(filesOfAttachedFiles).say(withFiles(prompt, ...names));
-    assert.deepEqual(calls, names.slice(0, 3).map(read), prompt);
-    assert.match(text, /`uploads\/a\.csv`: 2 rows[\s\S]*`uploads\/b\.csv`: 1 row[\s\S]*`uploads\/c\.csv`: 1 row/);
-    assert.match(text, /\n\nOne more file was left out here\. Name it to have it next\.$/, prompt);
-  }
-  const chinese = await startDemoTalk(filesOfAttachedFiles).say(
-    withFiles("统计#data/*.csv", ...names, "two words.csv"),
-  );
-  assert.match(chinese.text, /\n\n还有 2 个文件没有列出，说出名字就可以接着看。$/);
-  const two = await startDemoTalk(filesOfAttachedFiles).say(withFiles("summarise a.csv and b.csv", ...names));
-  assert.deepEqual(two.calls, [read("a.csv"), read("b.csv")]);
-});
-
 const filesOfFailures = { "uploads/a.txt": "red\n" };
 const path = "uploads/a.txt";
 const missing = failedResult(makeFailure("file_not_found", { path, near: "outputs/a.txt, outputs/b.txt" }));
@@ -431,26 +300,6 @@ const cases: [result: string, prompt: "read" | "write" | "change", told: string]
     failedResult(makeFailure("path_traversal_blocked", { path })),
     "read",
     "`uploads/a.txt` is not one of the files of this conversation, and I reach no others; `#` before a name sends one of yours along.",
-  ],
-  [
-    failedResult(makeFailure("permission_denied", { path, folder: "", why: "link" })),
-    "read",
-    "I am not allowed to use `uploads/a.txt`: it is protected, a link, or no ordinary file.",
-  ],
-  [
-    failedResult(makeFailure("not_a_file", { path })),
-    "read",
-    "`uploads/a.txt` is not a file; name one that lies in it.",
-  ],
-  [
-    failedResult(makeFailure("unsupported_type", { path, type: "unknown", allowed: "text", setting })),
-    "read",
-    "`uploads/a.txt` is of a kind that I can neither read nor change; a text or a table would do.",
-  ],
-  [
-    failedResult(makeFailure("too_large", { path, sizeBytes: 9, limitBytes: 8, setting })),
-    "read",
-    "`uploads/a.txt` is too large for that; a smaller file would do.",
   ],
   [
     `${forModels.files.notFound(path)} ${forModels.files.nothingNear(path)}`,
@@ -509,14 +358,6 @@ test("who tells the demo model to delete a file makes it call the shell, in both
   assert.deepEqual(named.calls.at(-1), shell("rm -- uploads/x.csv"));
 });
 
-test("what was rejected or did not work is not told as done [M5][H2]", async () => {
-  const rejected = failedResult(makeFailure("tool_rejected", { tool: "run_bash_command", why: ": keep it" }));
-  const left = await talk({ run_bash_command: rejected }).say("delete uploads/x.csv");
-  assert.match(left.text, /You rejected `run_bash_command`, so I left it\.$/);
-  const failed = await talk({ run_bash_command: "Command failed (exit code 1)\nrm: no" }).say("删除 uploads/x.csv");
-  assert.match(failed.text, /`uploads\/x\.csv` 没有删掉/);
-});
-
 const talkOfCommandIntent = () =>
   startDemoTalk({}, { and: ["run_bash_command"], results: { run_bash_command: "hello" } });
 
@@ -547,23 +388,15 @@ const talkOfRunCode = (result = "42") =>
 const wishes: [prompt: string, language: string, code: string][] = [
   ["run python: print(6 * 7)", "python", "print(6 * 7)"],
   ["Please run this Python code:\nfor i in range(3):\n    print(i)", "python", "for i in range(3):\n    print(i)"],
-  ["run code: print('a: b')", "python", "print('a: b')"],
   ["execute some code in JavaScript: console.log(1)", "javascript", "console.log(1)"],
-  ["run print(2 ** 10)", "python", "print(2 ** 10)"],
   ["run python: `print(1)`", "python", "print(1)"],
-  ["python: import math; print(math.pi)", "python", "import math; print(math.pi)"],
   ["bash: ls -l", "bash", "ls -l"],
   ["```python\nprint(1)\n```", "python", "print(1)"],
   ["Can you run this?\n```js\nconsole.log(1)\n```", "javascript", "console.log(1)"],
-  ["```\nprint(1)\n```\nexecute it please", "python", "print(1)"],
   ["运行 python：print(6 * 7)", "python", "print(6 * 7)"],
-  ["用 Python 运行：print(1)", "python", "print(1)"],
   ["请运行这段代码：\nprint('你好')", "python", "print('你好')"],
-  ["运行 python x", "python", "x"],
-  ["执行 JavaScript 代码：console.log(1)", "javascript", "console.log(1)"],
   ["What is 17 * 23?", "python", "print(17 * 23)"],
   ["calculate (1 + 2) ^ 3", "python", "print((1 + 2) ** 3)"],
-  ["12×3÷4", "python", "print(12*3/4)"],
   ["计算 3 - 1.5", "python", "print(3 - 1.5)"],
   ["17 + 4 等于多少？", "python", "print(17 + 4)"],
 ];
@@ -613,7 +446,6 @@ const noPython = !existsSync(python) && "there is no /usr/bin/python3 here";
 const salesOfCodeProfile =
   '\uFEFFcity,units,price,day\r\nOslo,12,"1,000.50",2026-01-02\r\nRio,,n/a,2026-01-03\r\nOslo,30,¥2.25,2026-02-01\r\n\r\n';
 const sent = (text: string, name: string) => `${text}\n\nUploaded files:\n- ${name} → uploads/${name} (csv)`;
-const sentInChinese = (text: string, name: string) => `${text}\n\n上传的文件：\n- ${name} → uploads/${name} (csv)`;
 
 /** A talk in which code really runs, by this Python and in a folder of its own. */
 function talkWithCode(t: TestContext, files: TalkFiles, options: readonly string[] = []) {
@@ -663,56 +495,6 @@ test("demo model: profiles a table by code, also with plain Python only [M5][X1]
   );
   assert.equal(chart, "- city: 2 different values, most often “Oslo” (2 times).");
   assert.ok(text.endsWith("because matplotlib is missing in the sandbox; `agentyard doctor` tells how to get it."));
-});
-
-test("a Chinese table in an old encoding is profiled in Chinese, and the chart is named in Chinese [M5][X6]", {
-  skip: noPython,
-}, async (t) => {
-  // GB18030 for: 城市,金额 / 北京,5 / 上海,7
-  const bytes = Buffer.from("b3c7cad02cbdf0b6ee0ab1b1bea92c350ac9cfbaa32c370a", "hex").toString("latin1");
-  const { say, folder } = talkWithCode(t, { "uploads/gbk.csv": bytes });
-  const { text } = await say(sentInChinese("统计#gbk.csv", "gbk.csv"));
-  assert.match(text, /`uploads\/gbk\.csv`：共 2 行，2 列。/);
-  assert.match(text, /\| 金额 \| 数字 \| 2 \| 0 \| 5 \| 7 \| 6 \| 6 \| 12 \|\n\n没有缺失值。/);
-  const chart = /图表在 `(outputs\/gbk-图表\.png)`。$/.exec(text)?.[1];
-  if (chart === undefined) assert.match(text, /没有 matplotlib/);
-  else assert.equal(readFileSync(join(folder, chart)).subarray(1, 4).toString(), "PNG");
-});
-
-test("where code cannot be run the demo model says why and how to get it, and reads the file [M5][X3]", async () => {
-  const fix = "Install bubblewrap: apt install bubblewrap";
-  const execute_code = failedResult(makeFailure("sandbox_unavailable", { reason: "bubblewrap is missing.", fix }));
-  const present = { "uploads/a.csv": "city,units\nOslo,12\nRio,30\n" };
-  const talk = () => startDemoTalk(present, { and: ["execute_code"], results: { execute_code } });
-  const { calls, text } = await talk().say(sent("#a.csv", "a.csv"));
-  assert.deepEqual(
-    calls.map(([name]) => name),
-    ["execute_code", "read_file"],
-  );
-  assert.match(
-    text,
-    /\n\nI cannot run code here: bubblewrap is missing\. To get it: Install bubblewrap: apt install bubblewrap \(`agentyard doctor` tells more\.\) So I only read the file, and there is no chart\.\n\n`uploads\/a\.csv`: 2 rows, 1 column of numbers\./,
-  );
-  const chinese = await talk().say(sentInChinese("统计#a.csv", "a.csv"));
-  assert.match(
-    chinese.text,
-    /\n\n这里不能运行代码：bubblewrap is missing\. 解决办法：Install bubblewrap: apt install bubblewrap（/,
-  );
-});
-
-test("code that breaks, takes too long or is rejected is told, and the file is read all the same [M5][X1]", async () => {
-  const present = { "uploads/a.csv": "n\n1\n" };
-  const results: [result: string, told: RegExp][] = [
-    ["Failed (exit code 1)\n--- stderr\nTraceback", /The code for it did not work/],
-    ["Error: Code timeout (300s)\n(no output)", /The code for it did not work/],
-    [failedResult(makeFailure("tool_rejected", { tool: "execute_code", why: "" })), /You rejected running code/],
-  ];
-  for (const [execute_code, told] of results) {
-    const talk = startDemoTalk(present, { and: ["execute_code"], results: { execute_code } });
-    const { text } = await talk.say(sent("summarise #a.csv", "a.csv"));
-    assert.match(text, told);
-    assert.match(text, /`uploads\/a\.csv`: 1 row, 1 column of numbers\./);
-  }
 });
 
 type TalkFiles = Readonly<Record<string, string>>;

@@ -160,26 +160,6 @@ test("parts go back as they came; a call of another model says that it has no si
   assert.deepEqual(again({ ...origin, items }, "gemini-2.5-pro"), [{ text: "So." }, { functionCall }]);
 });
 
-test("results of one answer stand in one content under the names of their tools, and their images behind them [M6]", async () => {
-  const image = { mime: "image/png", base64: "iVBORw0KGgo=" };
-  const messages: Message[] = [
-    user,
-    { role: "assistant", text: "", toolCalls: [1, 2].map((n) => ({ id: `c${n}`, name: "my tool", arguments: "{}" })) },
-    { role: "tool", toolCallId: "c1", text: "one", images: [image] },
-    { role: "tool", toolCallId: "c2", text: "two" },
-  ];
-  const { asked, answers } = await ask([says("hi")], { messages });
-  assert.equal(answers[0]?.text, "hi");
-  const [, { parts: calls }, { parts: results }, images] = asked[0].contents;
-  const name = calls[0].functionCall.name;
-  assert.match(name, /^my_tool_\w{8}$/);
-  assert.deepEqual(results, [
-    { functionResponse: { id: "c1", name, response: { output: "one" } } },
-    { functionResponse: { id: "c2", name, response: { output: "two" } } },
-  ]);
-  assert.deepEqual(images.parts[1], { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } });
-});
-
 test("a prompt that is refused for what it says, and a call that the model wrote wrongly, are what they are [M6][M3]", async () => {
   const blocked = JSON.stringify({ promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "No." } });
   const { answers } = await ask(
@@ -196,21 +176,6 @@ test("a prompt that is refused for what it says, and a call that the model wrote
       ["content_filter", "bad_request", false, "SAFETY: No."],
       ["error", "overloaded", true, ""],
     ],
-  );
-});
-
-test("a model that does not know how to show its thoughts is asked again without that, and not for them later [M6][M3]", async () => {
-  const message =
-    "Invalid JSON payload received. Unknown name \"thinkingConfig\" at 'generation_config': Cannot find field.";
-  const refused = { status: 400, body: JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }) };
-  const { asked, answers } = await ask([refused, says("hi"), says("again")], {}, {});
-  assert.deepEqual(
-    answers.map(({ text }) => text),
-    ["hi", "again"],
-  );
-  assert.deepEqual(
-    asked.map(({ generationConfig }) => generationConfig),
-    [{ thinkingConfig: { includeThoughts: true } }, undefined, undefined],
   );
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { getEventListeners, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { json } from "node:stream/consumers";
@@ -60,25 +60,6 @@ function refuse(response: ServerResponse, message: string, status = 400): void {
   response.writeHead(status).end(JSON.stringify({ error: { message } }));
 }
 
-test("a call that is cancelled ends though its server never does, with what was said so far and without a trace [M3]", async (t) => {
-  const { provider, server } = await meet(t, (_body, response) => void response.write(says("half")));
-  const controller = new AbortController();
-  const connection = once(server, "connection");
-  let text = "";
-  const sink = {
-    text(delta: string) {
-      text += delta;
-      controller.abort();
-    },
-  };
-  const answer = await provider.prepare(hello).send(sink, controller.signal);
-  assert.deepEqual([text, answer.text, answer.finish], ["half", "half", "error"]);
-  assert.deepEqual([answer.error?.kind, answer.error?.retryable], ["network", false]);
-  assert.equal(getEventListeners(controller.signal, "abort").length, 0);
-  const [socket] = await connection;
-  if (!socket.destroyed) await once(socket, "close");
-});
-
 test("calls one after the other share one connection [M3]", async (t) => {
   const { server, ask } = await meet(t, (_body, response) => void response.end(whole));
   let connections = 0;
@@ -101,22 +82,6 @@ test("a connection that died in the pool is not the caller's trouble [M3]", asyn
   assert.deepEqual([hasDied, answer.text, answer.finish, asked.length], [true, "ok", "stop", 3]);
 });
 
-test("what a server refuses once is not sent to it again [M3]", async (t) => {
-  const { ask, asked } = await meet(t, (body, response) => {
-    if ("max_tokens" in body)
-      refuse(response, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
-    else response.end(whole);
-  });
-  const request = { ...hello, maxOutputTokens: 64 };
-  for (let call = 0; call < 2; call += 1) assert.equal((await ask(request)).text, "ok");
-  const limits = asked.map((body) => [Object(body).max_tokens, Object(body).max_completion_tokens]);
-  assert.deepEqual(limits, [
-    [64, undefined],
-    [undefined, 64],
-    [undefined, 64],
-  ]);
-});
-
 test("a server that refuses everything is asked twice, and its word is not kept [M3]", async (t) => {
   const { ask, asked } = await meet(t, (_body, response) => refuse(response, "Unknown parameter: temperature"));
   const request = { ...hello, temperature: 0.5 };
@@ -132,46 +97,6 @@ test("an error for people holds no key and is no longer than a screen [M3]", asy
   assert.equal(error?.kind, "auth");
   assert.equal(error?.message.length, 500);
   assert.match(error?.message ?? "", /^Wrong key \[key\]! xxx/);
-});
-
-test("an error whose body never ends is told by its status [M3]", async (t) => {
-  const stalling: Handler = (_body, response) => {
-    response.writeHead(503);
-    response.write('{"error"');
-  };
-  const { provider, port } = await meet(t, stalling);
-  const patient = openAiCompatible({
-    ...{ clock: systemClock, ids: systemIds },
-    endpoint: {
-      baseUrl: `http://127.0.0.1:${port}`,
-      model: "m",
-      profile: defaultProfile,
-      idleTimeoutMs: 50,
-      firstDataTimeoutMs: 30_000,
-    },
-  });
-  const { error } = await patient.prepare(hello).send({}, never);
-  assert.deepEqual([error?.kind, error?.status], ["overloaded", 503]);
-  await Promise.all([patient.close(), provider.close()]);
-});
-
-test("redirects are followed only so far [M3]", async (t) => {
-  const { ask, asked } = await meet(t, (_body, response, { url }) => {
-    response.writeHead(308, { location: `${url}/again` }).end();
-  });
-  const { error } = await ask();
-  assert.deepEqual([error?.kind, error?.retryable, asked.length], ["protocol", false, 4]);
-});
-
-test("closing the client ends its connections, busy ones too [M3]", async (t) => {
-  const { provider, ask, server } = await meet(t, (_body, response) => void response.write(says("half")));
-  const connection = once(server, "connection");
-  const sending = ask();
-  const [socket] = await connection;
-  await once(socket, "data");
-  await provider.close();
-  const { error } = await sending;
-  assert.deepEqual([error?.kind, error?.retryable], ["network", true]);
 });
 
 test("a proxy of the environment is used [M3]", async (t) => {

@@ -54,35 +54,6 @@ test("a request asks for what it needs: nothing is stored, reasoning comes back 
   assert.equal(headers?.authorization, "Bearer sk-test");
 });
 
-test("a cache key of 64 characters is sent as it is, and a longer one as a short one that is always the same [M6]", async () => {
-  const keys = ["k".repeat(64), "k".repeat(65), "k".repeat(65)];
-  const { asked } = await ask(() => says("hi"), ...keys.map((cacheKey) => ({ cacheKey })));
-  const [fits, short, again] = asked.map(({ prompt_cache_key }) => prompt_cache_key);
-  assert.deepEqual([fits, again], [keys[0], short]);
-  assert.match(short, /^[0-9a-f]{32}$/);
-});
-
-test("where nobody may see summaries of reasoning, the request goes again without asking for them, and stays so [M6][M3]", async () => {
-  const message =
-    "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.";
-  const body = JSON.stringify({
-    error: { message, type: "invalid_request_error", param: "reasoning.summary", code: "unsupported_value" },
-  });
-  const { asked, answers } = await ask([{ status: 400, body }, says("hi"), says("again")], {}, {});
-  assert.deepEqual(
-    answers.map(({ text }) => text),
-    ["hi", "again"],
-  );
-  assert.deepEqual(
-    asked.map(({ reasoning, include }) => [reasoning?.summary, include?.length]),
-    [
-      ["auto", 1],
-      [undefined, 1],
-      [undefined, 1],
-    ],
-  );
-});
-
 test("an answer that is not streamed is read as well, with its calls and its sealed reasoning [M6]", async () => {
   const calls = [{ id: "a", name: "now", arguments: '{"zone":"UTC"}' }];
   const usage = { prompt_tokens: 7, completion_tokens: 5, cached: 4, reasoning: 2 };

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { bodyBytes, readQuirks } from "../../../test/world/quirk-data.ts";
 import { NeutralRequest } from "../neutral.ts";
 import { chatAnswer } from "../openai/answer.ts";
 import { writeTool } from "../openai/request.ts";
@@ -13,8 +12,6 @@ import { createBodyReader } from "./body.ts";
 import { createCallsInText } from "./calls-in-text.ts";
 import { createToolWriter } from "./sent-tools.ts";
 import { createTagFilter } from "./think-tags.ts";
-import { createCallAssembler } from "./tool-calls.ts";
-import { createUsageMeter } from "./usage.ts";
 
 const cases: [what: string, received: string, usable: string | undefined][] = [
   ["nothing", "", "{}"],
@@ -157,200 +154,6 @@ test("however tags and words are mixed and cut, the parts are the same and nothi
   fc.assert(property);
 });
 
-type Sent = { index?: unknown; id?: string | null; name?: string | null; args?: unknown };
-
-function assemble(...fragments: Sent[]) {
-  const assembler = createCallAssembler();
-  for (const { args, name, ...rest } of fragments) assembler.add({ ...rest, function: { name, arguments: args } });
-  let made = 0;
-  const makeId = () => {
-    made += 1;
-    return `made-${made}`;
-  };
-  return assembler.finish((name) => name, makeId).map(({ id, name, arguments: text }) => [id, name, text]);
-}
-
-const casesOfToolCalls: [what: string, sent: Sent[], calls: string[][]][] = [
-  [
-    "an index that is text",
-    [
-      { index: "0", id: "a", name: "t", args: "{" },
-      { index: 0, args: "}" },
-    ],
-    [["a", "t", "{}"]],
-  ],
-  [
-    "arguments before the name",
-    [
-      { index: 0, id: "a", args: "{" },
-      { index: 0, name: "t", args: "}" },
-    ],
-    [["a", "t", "{}"]],
-  ],
-  [
-    "an id that comes later",
-    [
-      { index: 0, name: "t", args: "" },
-      { index: 0, id: "a", name: "t", args: "{}" },
-    ],
-    [["a", "t", "{}"]],
-  ],
-  [
-    "a full name behind its pieces",
-    [
-      { index: 0, id: "a", name: "re" },
-      { index: 0, name: "ad" },
-      { index: 0, name: "read", args: "{}" },
-    ],
-    [["a", "read", "{}"]],
-  ],
-  [
-    "ids instead of an index",
-    [
-      { id: "a", name: "t", args: "{" },
-      { id: "b", name: "u", args: "{" },
-      { id: "a", args: "}" },
-      { id: "b", args: "}" },
-    ],
-    [
-      ["a", "t", "{}"],
-      ["b", "u", "{}"],
-    ],
-  ],
-  [
-    "a call said twice without ids",
-    [
-      { name: "t", args: '{"x":1}' },
-      { name: "t", args: '{"x":1}' },
-    ],
-    [["made-1", "t", '{"x":1}']],
-  ],
-  [
-    "two calls of one tool without ids",
-    [
-      { name: "t", args: '{"x":1}' },
-      { name: "t", args: '{"x":2}' },
-    ],
-    [
-      ["made-1", "t", '{"x":1}'],
-      ["made-2", "t", '{"x":2}'],
-    ],
-  ],
-  [
-    "a call that was cut by another",
-    [
-      { index: 0, id: "a", name: "t", args: '{"x' },
-      { index: 0, id: "b", name: "u", args: "{}" },
-    ],
-    [
-      ["a", "t", '{"x'],
-      ["b", "u", "{}"],
-    ],
-  ],
-  [
-    "an empty entry",
-    [
-      { index: 0, id: "a", name: "t", args: "{}" },
-      { index: 1, id: null, name: null, args: "" },
-    ],
-    [["a", "t", "{}"]],
-  ],
-];
-
-for (const [what, sent, calls] of casesOfToolCalls) {
-  test(`calls are put together from ${what} [M3]`, () => {
-    assert.deepEqual(assemble(...sent), calls);
-  });
-}
-
-test("what a server puts on a call is kept, from whichever piece [M3]", () => {
-  const assembler = createCallAssembler();
-  assembler.add({ index: 0, id: "a", type: "function", function: { name: "t" }, extra_content: { s: 1 }, note: null });
-  assembler.add({ index: 0, function: { arguments: "{}" }, more: 2 });
-  const [call] = assembler.finish(
-    (name) => name,
-    () => "",
-  );
-  assert.deepEqual(call, { id: "a", name: "t", arguments: "{}", extra: { extra_content: { s: 1 }, more: 2 } });
-});
-
-test("arguments without any name are a call that cannot be run [M3]", () => {
-  const assembler = createCallAssembler();
-  assembler.add({ index: 0, function: { arguments: "{}" } });
-  assert.deepEqual(
-    assembler.finish(
-      (name) => name,
-      () => "made",
-    ),
-    [{ id: "made", name: "", arguments: "{}", invalid: true }],
-  );
-});
-
-const casesOfUsage: [what: string, sent: unknown[], usage: unknown][] = [
-  ["nothing", [undefined, null, {}], undefined],
-  ["zeros", [{ prompt_tokens: 0, completion_tokens: 0 }], undefined],
-  [
-    "running totals",
-    [
-      { prompt_tokens: 9, completion_tokens: 1 },
-      { prompt_tokens: 9, completion_tokens: 2 },
-    ],
-    { input: 9, output: 2 },
-  ],
-  [
-    "halves",
-    [
-      { prompt_tokens: 20, completion_tokens: 0 },
-      { prompt_tokens: 0, completion_tokens: 9 },
-    ],
-    { input: 20, output: 9 },
-  ],
-  ["a total and one part", [{ prompt_tokens: 10, total_tokens: 15 }], { input: 10, output: 5 }],
-  ["numbers as text", [{ prompt_tokens: "10", completion_tokens: "5" }], { input: 10, output: 5 }],
-  [
-    "a prompt without its cached part",
-    [{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 95, cache_read_input_tokens: 80 }],
-    { input: 90, output: 5, cachedInput: 80 },
-  ],
-  [
-    "reasoning counted twice",
-    [
-      {
-        prompt_tokens: 10,
-        completion_tokens: 30,
-        total_tokens: 20,
-        completion_tokens_details: { reasoning_tokens: 20 },
-      },
-    ],
-    { input: 10, output: 10, reasoning: 20 },
-  ],
-  [
-    "details that say zero",
-    [
-      {
-        prompt_tokens: 1,
-        completion_tokens: 2,
-        prompt_tokens_details: { cached_tokens: 0 },
-        completion_tokens_details: null,
-      },
-    ],
-    { input: 1, output: 2, cachedInput: 0 },
-  ],
-  [
-    "Google's names",
-    [{ promptTokenCount: 4, candidatesTokenCount: 2, thoughtsTokenCount: 3, totalTokenCount: 9 }],
-    { input: 4, output: 5, reasoning: 3 },
-  ],
-];
-
-for (const [what, sent, usage] of casesOfUsage) {
-  test(`usage is read from ${what} [M3]`, () => {
-    const meter = createUsageMeter();
-    for (const part of sent) meter.take(part);
-    assert.deepEqual(meter.read(), usage);
-  });
-}
-
 const limits = { answerBytesMax: 1_000_000, eventCharactersMax: 1_000_000 };
 
 function readAll(pieces: Iterable<Uint8Array>, request: unknown = { stream: true }, given = limits): ModelAnswer {
@@ -389,18 +192,6 @@ function* cutAt(bytes: Uint8Array, cuts: readonly number[]): Generator<Uint8Arra
   }
   yield bytes.subarray(from);
 }
-
-test("any way of cutting the bytes gives the same answer [M3]", () => {
-  const entries = [...readQuirks("quirks.json"), ...readQuirks("more-quirks.json")].filter(
-    ({ response }) => response.status === 200 && bodyBytes(response).length < 20_000,
-  );
-  const entry = fc.constantFrom(...entries);
-  const property = fc.property(entry, fc.array(fc.nat(5_000), { maxLength: 12 }), ({ request, response }, cuts) => {
-    const bytes = bodyBytes(response);
-    assert.deepEqual(readAll(cutAt(bytes, cuts), request), readAll([bytes], request));
-  });
-  fc.assert(property, { numRuns: 600 });
-});
 
 const event = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}}}]}\n\n`;
 const done = "data: [DONE]\n\n";
@@ -441,37 +232,4 @@ test("an answer with as many tool calls as may be is read, one with thousands fa
   assert.deepEqual([toolCalls, finish, error?.kind, error?.retryable], [[], "error", "protocol", false]);
   assert.deepEqual([error?.because, error?.message], ["too_many_calls", "> 256"]);
   assert.equal(readAll([asking(10_000)]).finish, "error");
-});
-
-test("a body that is nothing, a page or a text is no answer, and each fails in its way [M3]", () => {
-  const kinds = ["", "\n\n", "<html></html>", "Not here", '{"status":"ok"}', '{"choices":[]}', '{"choices":[}'].map(
-    (body) => {
-      const { error } = readAll([Buffer.from(body)]);
-      return [error?.kind, error?.retryable, error?.because];
-    },
-  );
-  assert.deepEqual(kinds, [
-    ["network", true, "closed"],
-    ["network", true, "closed"],
-    ["protocol", false, "foreign"],
-    ["protocol", false, "foreign"],
-    ["protocol", false, "no_choice"],
-    ["protocol", true, "no_choice"],
-    ["protocol", true, "not_json"],
-  ]);
-});
-
-test("a document that holds no choice but a message is an error, by its words [M3]", () => {
-  const kinds = [
-    '{"message":"Rate limit reached"}',
-    '{"message":"Something broke"}',
-    '[{"detail":"invalid api key"}]',
-  ].map((body) => readAll([Buffer.from(body)]).error?.kind);
-  assert.deepEqual(kinds, ["rate_limit", "overloaded", "auth"]);
-});
-
-test("a message at the end of a stream does not repeat what the deltas said [M3]", () => {
-  const whole = 'data: {"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
-  assert.equal(readAll([Buffer.from(event("hi") + whole + done)]).text, "hi");
-  assert.equal(readAll([Buffer.from(whole + done)]).text, "hi");
 });

@@ -16,78 +16,12 @@ import { toolSchema, withoutAddedNulls } from "./schema.ts";
 import { createNameReader, wireName } from "./tool-names.ts";
 import { createTranscripts } from "./transcript.ts";
 
-type Fields = Record<string, unknown>;
-const cases: [what: string, message: string, sent: Fields, changed: Fields | undefined][] = [
-  ["the new name of a field", "Unsupported parameter: 'max_tokens'", { max_tokens: 5 }, { max_completion_tokens: 5 }],
-  [
-    "the old name of a field",
-    "max_completion_tokens: Extra inputs are not permitted",
-    { max_completion_tokens: 5 },
-    { max_tokens: 5 },
-  ],
-  [
-    "a field it does not know",
-    'json: unknown field "stream_options"',
-    { stream: true, stream_options: {} },
-    { stream: true },
-  ],
-  ["the only temperature it takes", "invalid temperature: only 1 is allowed for this model", { temperature: 0.5 }, {}],
-  ["a deprecated field", "`temperature` is deprecated for this model.", { temperature: 0.5 }, {}],
-  [
-    "a value",
-    "Use /v1/responses or set reasoning_effort to 'none'.",
-    { tools: "[]" },
-    { tools: "[]", reasoning_effort: "none" },
-  ],
-  [
-    "streaming",
-    "This model only support stream mode, please enable the stream parameter",
-    { stream: false },
-    { stream: true },
-  ],
-  [
-    "a smaller answer",
-    "This model supports at most 4096 completion tokens, max_tokens is 9000",
-    { max_tokens: 9000 },
-    { max_tokens: 4096 },
-  ],
-  [
-    "a smaller answer still",
-    "max_tokens: 64000 > 32000, which is the maximum allowed",
-    { max_tokens: 64_000 },
-    { max_tokens: 32_000 },
-  ],
-  ["no forced tool", "tool_choice does not support being set to required", { tool_choice: "required" }, {}],
-  ["other messages", "Invalid 'messages[1]': unknown role", { stream: true }, undefined],
-  [
-    "other thoughts",
-    "messages.1.content.0: Invalid `signature` in `thinking` block",
-    { thinking: { type: "adaptive" } },
-    undefined,
-  ],
-  ["other tools", "tools[0].function.name is invalid", { tools: "[]" }, undefined],
-  ["a field we did not send", "Unknown parameter: top_k", { temperature: 1 }, undefined],
-];
-
-for (const [what, message, sent, changed] of cases) {
-  test(`a server that asks for ${what} ${changed ? "gets it" : "is not second-guessed"} [M3]`, () => {
-    const edit = editFor(readErrorBody(400, JSON.stringify({ error: { message } })), sent, adaptable);
-    assert.deepEqual(edit?.apply(sent), changed);
-  });
-}
-
 test("a field that is named by its place in the body is left out [M3]", () => {
   const detail = [
     { type: "extra_forbidden", loc: ["body", "parallel_tool_calls"], msg: "Extra inputs are not permitted" },
   ];
   const edit = editFor(readErrorBody(422, JSON.stringify({ detail })), { parallel_tool_calls: false }, adaptable);
   assert.deepEqual(edit?.apply({ parallel_tool_calls: true, stream: true }), { stream: true });
-});
-
-test("what was refused as a value is left out as that value only [M3]", () => {
-  const facts = readErrorBody(400, '{"error":{"message":"Thinking mode does not support this tool_choice"}}');
-  const edit = editFor(facts, { tool_choice: "required" }, adaptable);
-  assert.deepEqual(edit?.apply({ tool_choice: "none" }), { tool_choice: "none" });
 });
 
 test("an effort is changed only where there are tools, when it was refused because of them [M3]", () => {
@@ -179,12 +113,6 @@ test("Moonshot finds no type beside anyOf and no property that is not an object 
   });
 });
 
-test("parameters without a type are those of an object [M3]", () => {
-  assert.deepEqual(toolSchema({ name: "t", parameters: {} }, "json-schema"), {
-    parameters: { type: "object", properties: {} },
-  });
-});
-
 test("every name becomes one that every server takes, and comes back as it was [M3]", () => {
   const property = fc.property(fc.uniqueArray(fc.string({ maxLength: 90 }), { minLength: 1 }), (names) => {
     const wire = names.map(wireName);
@@ -194,28 +122,6 @@ test("every name becomes one that every server takes, and comes back as it was [
   });
   fc.assert(property);
 });
-
-const decorated: [returned: string, name: string][] = [
-  ["read_file", "read_file"],
-  ["functions.read_file", "read_file"],
-  ["functions.read_file:0", "read_file"],
-  ["default_api:read_file", "read_file"],
-  ["default_api_read_file", "read_file"],
-  ["tools/read_file()", "read_file"],
-  [" `read_file` ", "read_file"],
-  ["<function=read_file>", "read_file"],
-  ["read_file<|channel|>commentary", "read_file"],
-  ["calendar.list", "calendar.list"],
-  ["read_files", "read_files"],
-  ["read", "read"],
-  ["read_file.list", "read_file.list"],
-];
-
-for (const [returned, name] of decorated) {
-  test(`the name ${JSON.stringify(returned)} in an answer means ${JSON.stringify(name)} [M3]`, () => {
-    assert.equal(createNameReader(["read_file", "list", "calendar.list"])(returned), name);
-  });
-}
 
 const chat = chatMessages(defaultProfile);
 const origin = { api: "test", model: "m" };
@@ -299,34 +205,12 @@ test("after an edit only what stands before it counts as the same [L3]", () => {
   assert.equal(write([first, { role: "assistant", text: "three" }], "c").bytes.reused, alone.length);
 });
 
-test("equal messages count as the same even when they were read anew from the log [L3]", () => {
-  const write = createTranscripts(chat, 10);
-  const { bytes } = write([{ role: "user", text: "one" }], "c");
-  assert.equal(
-    write(
-      [
-        { role: "user", text: "one" },
-        { role: "assistant", text: "two" },
-      ],
-      "c",
-    ).bytes.reused,
-    bytes.length,
-  );
-});
-
 test("conversations beyond the limit are forgotten, the silent ones first [L3]", () => {
   const write = createTranscripts(chat, 2);
   const messages: Message[] = [{ role: "user", text: "one" }];
   for (const conversation of ["a", "b", "a", "c"]) write(messages, conversation);
   const reused = ["a", "b"].map((conversation) => write(messages, conversation).bytes.reused > 0);
   assert.deepEqual(reused, [true, false]);
-});
-
-test("without a conversation nothing is remembered [L3]", () => {
-  const write = createTranscripts(chat, 2);
-  const messages: Message[] = [{ role: "user", text: "one" }];
-  write(messages);
-  assert.equal(write(messages).bytes.reused, 0);
 });
 
 test("a result that is missing today does not spoil the request in which it is there [M3]", () => {
@@ -349,15 +233,4 @@ test("what an answer leaves for later is found again by its format and model, an
   assert.equal(keptItems(read, { ...originOfKept, api: "google" }), undefined);
   assert.equal(keptItems(undefined, originOfKept), undefined);
   assert.equal(keptItems([null, "x", { api: "anthropic", model: "m" }], originOfKept), undefined);
-});
-
-test("chat completions get their own details back, and none of another format [M6][R1]", () => {
-  const { write } = chatMessages({ ...defaultProfile, reasoningReplay: "details" });
-  const own = { type: "reasoning.text", text: "hm", signature: "s" };
-  const details: unknown[] = [own];
-  keepItems(details, originOfKept, [{ type: "thinking", thinking: "secret" }]);
-  const written = (reasoningDetails: unknown[]) =>
-    JSON.parse(write({ role: "assistant", text: "hi", reasoningDetails }, false));
-  assert.deepEqual(written(details), { role: "assistant", content: "hi", reasoning_details: [own] });
-  assert.deepEqual(written(details.slice(1)), { role: "assistant", content: "hi" });
 });
