@@ -9,28 +9,6 @@ import { type Config, explainConfig, loadConfig, reloadConfig } from "./config.t
 
 const mebibyte = 1024 ** 2;
 
-test("without a word about it the sandbox has sensible limits and no network [P5][X4][X5]", async (t) => {
-  const { sandbox, network } = await load(t, "");
-  assert.deepEqual(
-    { sandbox, network },
-    {
-      sandbox: {
-        limits: {
-          ...{ memoryBytes: 1024 * mebibyte, processesMax: 128, cpus: 1 },
-          ...{ fileBytesMax: 2048 * mebibyte, tmpBytesMax: 256 * mebibyte, outputBytesMax: 16 * mebibyte },
-        },
-        uploads: defaultUploadPolicy,
-        ttlMs: 7_200_000,
-        ...{ guestsPerOwnerMax: 16, guestsMax: 32, executionsPerOwnerMax: 8, executionsMax: 16 },
-        ...{ waitingMax: 64, waitMsMax: 60_000, kernelIdleMs: 600_000, guestIdleMs: 900_000 },
-        ...{ executionTimeoutMsMax: 3_600_000, recordsMs: 7 * 86_400_000, readyRetriesMax: 30, readyRetryMs: 500 },
-        modules: ["numpy", "pandas", "matplotlib.pyplot"],
-      },
-      network: { hosts: [], privateHosts: [], packageIndex: undefined, npmRegistry: undefined },
-    },
-  );
-});
-
 test("sandboxes are those of this machine unless a Docker engine is named, until the next start [P5][X3][N1]", async (t) => {
   assert.deepEqual((await load(t, "")).provider, { kind: "local" });
   const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
@@ -238,42 +216,6 @@ for (const [says, yaml, fileBytesMax, filesMax, types] of policies) {
     assert.deepEqual((await load(t, yaml)).sandbox.uploads, { fileBytesMax, filesMax, types });
   });
 }
-
-test("every mistake about the sandbox is told with its line and what to write instead [P5]", async (t) => {
-  const yaml = `sandbox_platform:
-  svc: { port: 0, protocol: ftp, path: / }
-  default_ttl: long
-  retry_interval: soon
-  file_upload_config:
-    max_file_size_unit: TB
-    max_size: 3
-sandbox:
-  memory_bytes_max: 1
-  memory: 3
-  network_hosts: [http://pypi.org]
-  modules: [os;]
-  package_index: pypi
-`;
-  assert.deepEqual(
-    (await mistakes(t, yaml)).map((line) => line.replace("config/agentyard.yaml:", "")),
-    [
-      "2: there is no setting sandbox_platform.svc.path. Write sandbox_platform.svc.port instead.",
-      "2: sandbox_platform.svc.port is 0. Write a whole number from 1 to 65535.",
-      "2: sandbox_platform.svc.protocol is ftp. Write one of http, https.",
-      "3: sandbox_platform.default_ttl is long. Write a number from 1 to 31536000.",
-      "4: sandbox_platform.retry_interval is soon. Write a time such as 500ms.",
-      "6: sandbox_platform.file_upload_config.max_file_size_unit is TB. Write one of KB, MB, GB.",
-      "7: there is no setting sandbox_platform.file_upload_config.max_size. " +
-        "Write sandbox_platform.file_upload_config.max_file_size instead.",
-      "9: sandbox.memory_bytes_max is 1. Write a whole number from 67108864 to 1125899906842624.",
-      "10: there is no setting sandbox.memory. Write sandbox.memory_bytes_max instead.",
-      "11: sandbox.network_hosts is http://pypi.org. " +
-        "Write words with commas between them, such as pypi.org, *.example.com.",
-      "12: sandbox.modules is os;. Write words with commas between them, such as numpy, pandas.",
-      "13: sandbox.package_index is pypi. Write an address such as https://pypi.org/simple.",
-    ],
-  );
-});
 
 async function load(t: TestContext, yaml: string): Promise<Config> {
   const loaded = await loadConfig(requestWith(t, yaml));

@@ -4,13 +4,10 @@ import { test } from "node:test";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { keys, openTestTerminal } from "../../test/world/pty.ts";
 import type { FollowFrame } from "../client/client.ts";
-import { type FormField, readForm } from "../protocol/form.ts";
 import { wordsFor } from "../words/words.ts";
-import { askFields } from "./form-questions.ts";
 import { InteractiveConsole } from "./interactive-console.ts";
 import { readAll, readIfReady, readLines } from "./lines.ts";
 import { PipedConsole } from "./piped-console.ts";
-import { Arrived } from "./rich/arrived.ts";
 import { styleFor } from "./style.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
@@ -45,19 +42,6 @@ test("what happens while a line is typed is printed above it, in whole lines [U1
   type(`d${keys.enter}`);
   assert.deepEqual(await reading, { kind: "line", text: "abcd" });
   await waitFor("d\nfo");
-  console.close();
-});
-
-test("a wake waits for the typed line; the text stays where it is [U1]", async () => {
-  const { console, type, waitFor } = open();
-  const reading = console.read({ prompt: "> ", want: "line" });
-  type("a");
-  await waitFor("> a");
-  console.wake();
-  assert.ok(console.isTyping());
-  type(keys.backspace);
-  assert.deepEqual(await reading, { kind: "woken" });
-  assert.ok(!console.isTyping());
   console.close();
 });
 
@@ -125,25 +109,6 @@ test("what was typed before the line to edit stood there is not what somebody wr
   assert.deepEqual(await chosen, { kind: "key", key: "y" });
   await typed("yy");
   assert.ok(!console.isTyping(), "keys for the next question are no message");
-  console.close();
-});
-
-test("the line has history and completion; Ctrl+C tells whether something was typed [U1]", async () => {
-  const { console, type, waitFor } = open();
-  type(`first${keys.enter}`);
-  assert.deepEqual(await console.read({ prompt: "> ", want: "line" }), { kind: "line", text: "first" });
-  const again = console.read({ prompt: "> ", want: "line" });
-  type(`${keys.up}${keys.enter}`);
-  assert.deepEqual(await again, { kind: "line", text: "first" });
-  const completed = console.read({ prompt: "> ", want: "line" });
-  type("/h");
-  await waitFor("/h");
-  type("\t");
-  await waitFor("elp");
-  type(keys.interrupt);
-  assert.deepEqual(await completed, { kind: "interrupt", isTyped: true });
-  console.clear();
-  assert.ok(!console.isTyping());
   console.close();
 });
 
@@ -230,101 +195,4 @@ test("a model that says nothing for two seconds is said to be waited for, in one
   assert.ok(written().endsWith("Hello"));
   assert.equal(clock.timers(), 0);
   console.close();
-});
-
-test("the line makes way for whatever is printed or typed, and does not come over it [U1]", async () => {
-  const { clock, line, written, console, type, waitFor } = openOfWaitingLine();
-  const reading = console.read({ prompt: "> ", want: "aside" });
-  line.take(asked);
-  clock.move(2_000);
-  console.note("a note");
-  assert.ok(written().endsWith(`(2 s)${clear}a note\n`));
-  clock.move(1_000);
-  type("x");
-  await waitFor("> x");
-  const shown = written();
-  clock.move(1_000);
-  assert.equal(written(), shown, "somebody types there");
-  line.stop();
-  console.end();
-  await reading;
-  console.close();
-});
-
-test("while a program runs the last line of what it says is shown in passing [X1][U1]", () => {
-  const { line, written, console } = openOfWaitingLine();
-  line.take({ frame: "output", call: "1", offset: 0, text: "one\ntwo \u001b[31mred\n" });
-  line.take({ frame: "output", call: "1", offset: 13, text: "\n" });
-  assert.equal(written(), "  │ two ␛[31mred");
-  line.take(asked);
-  assert.equal(written(), `  │ two ␛[31mred${clear}`);
-  line.stop();
-  console.close();
-});
-
-const line = (text: string) => ({ kind: "line", text }) as const;
-
-test("what was entered before anybody could ask is no answer to a question, and is read after it [U1]", () => {
-  const arrived = new Arrived();
-  arrived.add(line("hello"), "hello");
-  arrived.add({ kind: "interrupt", isTyped: false });
-  assert.deepEqual(arrived.take({ isQuestion: true }), { input: { kind: "interrupt", isTyped: false } });
-  assert.equal(arrived.take({ isQuestion: true }), undefined);
-  assert.equal(arrived.isEmpty, false);
-  assert.deepEqual(arrived.take({ isQuestion: false }), { input: line("hello"), unsaid: "hello" });
-  assert.equal(arrived.isEmpty, true);
-});
-
-test("messages that wait are shown as they were typed, and come back as they are, the last one first [U1]", () => {
-  const arrived = new Arrived();
-  arrived.add(line("one"), "one");
-  arrived.add(line("two\nlines"), "[paste #1 +2 lines]");
-  arrived.add({ kind: "end" });
-  assert.deepEqual(arrived.waiting, [
-    { text: "one", mode: "opening" },
-    { text: "[paste #1 +2 lines]", mode: "opening" },
-  ]);
-  assert.deepEqual([arrived.withdraw(), arrived.withdraw(), arrived.withdraw()], ["two\nlines", "one", undefined]);
-  assert.deepEqual(arrived.take({ isQuestion: false }), { input: { kind: "end" } });
-});
-
-test("lines are forgotten, the end of input and messages that wait are not [U1]", () => {
-  const arrived = new Arrived();
-  arrived.add(line("one"));
-  arrived.add(line("two"), "two");
-  arrived.add({ kind: "end" });
-  arrived.forgetLines();
-  assert.deepEqual(arrived.waiting, [{ text: "two", mode: "opening" }]);
-  assert.deepEqual(arrived.take({ isQuestion: false }), { input: line("two"), unsaid: "two" });
-  assert.deepEqual(arrived.take({ isQuestion: false }), { input: { kind: "end" } });
-  assert.equal(arrived.take({ isQuestion: false }), undefined);
-});
-
-const fields: readonly FormField[] = [
-  { name: "name", title: "Your name", kind: "text", required: true },
-  { name: "pet", kind: "choice", required: false, choices: [{ value: "c", title: "Cat" }], default: "c" },
-  { name: "age", kind: "integer", required: false },
-];
-
-test("a form is asked field by field, and what is left empty has its default [G1][U1]", async () => {
-  const prompts: string[] = [];
-  const answers = ["Ada", "", " 36 "];
-  const asked = await askFields(fields, wordsFor("en"), async (prompt) => ({
-    text: answers[prompts.push(prompt) - 1] ?? "",
-  }));
-  assert.deepEqual(prompts, [
-    "Your name (name), a text, needed: ",
-    "pet, one of: c = Cat [c]: ",
-    "age, a whole number: ",
-  ]);
-  assert.ok("answer" in asked);
-  const read = readForm(fields, asked.answer);
-  assert.deepEqual(read, { ok: true, value: { name: "Ada", pet: "c", age: 36 } });
-});
-
-test("whoever does something else than answer ends a form [G1][U1]", async () => {
-  const asked = await askFields([{ name: "a", kind: "text", required: false }], wordsFor("zh"), async () => ({
-    other: "stop",
-  }));
-  assert.deepEqual(asked, { other: "stop" });
 });

@@ -10,7 +10,6 @@ import { attachedWords, languages } from "../words/words.ts";
 import { findFileMentions, unfinishedMention, writtenMentions } from "./file-mentions.ts";
 import { findLocalFiles } from "./local-files.ts";
 import { ownWords } from "./own-words.ts";
-import { SentFiles } from "./sent-files.ts";
 
 const pathsIn = (text: string) => findFileMentions(text).map(({ path }) => path);
 
@@ -77,18 +76,6 @@ for (const text of leftAlone) {
   });
 }
 
-test("Chinese right behind an ending may belong to the name: all readings are told [F3]", () => {
-  assert.deepEqual(findFileMentions("看#表.v2最终.docx吧"), [
-    {
-      ...{ start: 1, end: 6, path: "表.v2", isMeant: false },
-      readings: ["表.v2最终.docx吧", "表.v2最终.docx", "表.v2"],
-    },
-  ]);
-  assert.deepEqual(findFileMentions("#v1.2版/数据.csv"), [
-    { start: 0, end: 13, path: "v1.2版/数据.csv", isMeant: true },
-  ]);
-});
-
 test("a name may hold what usually ends one: it is read up to the next blank as well [F3]", () => {
   const readings = (text: string) => findFileMentions(text).map((mention) => mention.readings ?? [mention.path]);
   assert.deepEqual(readings("(see #a,b.csv)."), [["a,b.csv).", "a,b.csv)", "a,b.csv", "a"]]);
@@ -139,15 +126,6 @@ test("mentions stand in their order, apart from each other, each at a # of the t
       }
     }),
     { numRuns: 500 },
-  );
-});
-
-test("a text without # names nothing, and neither does anything in a code block [F3]", () => {
-  fc.assert(
-    fc.property(anyWords, (text) => {
-      assert.deepEqual(findFileMentions(text.replaceAll(/[#＃]/g, "")), []);
-      assert.deepEqual(findFileMentions(`\`\`\`\`\`\n${text.replaceAll("`", "")}`), []);
-    }),
   );
 });
 const around = fc.constantFrom("", " ", "看", "，", "（", "\n", "请看：");
@@ -274,49 +252,6 @@ test("a pattern stands for all files that fit it, in the folder or else in uploa
   assert.deepEqual(await shownIn("#x[1].csv", folder), ["x[1].csv"], "a name with brackets comes first");
 });
 
-test("what can only be a file and is not there keeps the message back; a tag does not [F3]", async (t) => {
-  const folder = folderWith(t, { "data.csv": "" });
-  const near = undefined;
-  assert.deepEqual(await find('#"dta.csv" #src/ #*.pdf #a/b.txt #urgent #3/4', folder), {
-    ...nothing,
-    problems: [
-      { kind: "missing", label: "#dta.csv", near: "data.csv" },
-      { kind: "missing", label: "#src/", near },
-      { kind: "missing", label: "#*.pdf", near },
-      { kind: "missing", label: "#a/b.txt", near },
-    ],
-  });
-});
-
-test("a word that is nearly a file, or a folder without its slash, stays text and is pointed out [F3]", async (t) => {
-  const folder = folderWith(t, { "data.csv": "", "src/a.ts": "" });
-  assert.deepEqual(await find("#dta.csv #src #nothing.csv", folder), {
-    ...nothing,
-    hints: [
-      { kind: "near", label: "#dta.csv", near: "data.csv" },
-      { kind: "folder", label: "#src" },
-    ],
-  });
-});
-
-test("a name with a comma or with Chinese marks is found as it is written, whatever follows it [F3]", async (t) => {
-  const folder = folderWith(t, { "a,b.csv": "", a: "", "《报告》：终稿.docx": "", "data.csv": "" });
-  assert.deepEqual(await shownIn("(see #a,b.csv) #a, and 看#《报告》：终稿.docx，谢谢", folder), [
-    ...["a,b.csv", "a", "《报告》：终稿.docx"],
-  ]);
-  assert.deepEqual(await shownIn("看＃data.csv和#“data.csv”", folder), ["data.csv"]);
-});
-
-test("the name that was probably meant is told with its folder [F3]", async (t) => {
-  const folder = folderWith(t, { "data/sales.csv": "", "reports/a.md": "" });
-  const near = async (text: string) => (await find(text, folder)).problems;
-  assert.deepEqual(await near("#data/sale.csv #./data/sales.cvs #report/"), [
-    { kind: "missing", label: "#data/sale.csv", near: "data/sales.csv" },
-    { kind: "missing", label: "#./data/sales.cvs", near: "./data/sales.csv" },
-    { kind: "missing", label: "#report/", near: "reports" },
-  ]);
-});
-
 test("pipes, and what nobody may read, are named as that and not opened [F3][W5]", async (t) => {
   const folder = folderWith(t, { "open/a.txt": "", "open/closed/b.txt": "", "shut/c.txt": "" });
   chmodSync(folder, 0o755);
@@ -335,15 +270,6 @@ test("pipes, and what nobody may read, are named as that and not opened [F3][W5]
       ...[fault("shut/", "system"), fault("shut/*.txt", "system"), fault("shut/c.txt", "system")],
     ],
   });
-});
-
-test("files of the same name are told apart by where they come from [F3]", async (t) => {
-  const folder = folderWith(t, { "a/x.csv": "", "b/x.csv": "", "b/X.CSV": "", "y.csv": "" });
-  const { files } = await find("#*/*.csv #*/*.CSV #y.csv", folder);
-  assert.deepEqual(
-    files.map(({ name }) => name),
-    ["a-x.csv", "b-x.csv", "b-X.CSV", "y.csv"],
-  );
 });
 
 test("a message takes a hundred files and not one more [F3]", async (t) => {
@@ -367,19 +293,6 @@ test("a folder without an end is not looked through to its end [F3]", async (t) 
   const folder = { path: "wide/", label: "#wide/", isMeant: true };
   const { problems } = await findLocalFiles([folder], { ...place, entriesMax: 4 });
   assert.deepEqual(problems, [{ kind: "too_wide", label: "#wide/", limit: 4 }]);
-});
-
-test("a file is known under the name it got, in its own session, until another has that name [F3]", () => {
-  const sent = new SentFiles();
-  sent.add("one", "a.csv", "/x/a.csv");
-  sent.add("one", "a (2).csv", "/y/a.csv");
-  assert.deepEqual([sent.nameOf("one", "/x/a.csv"), sent.nameOf("one", "/y/a.csv")], ["a.csv", "a (2).csv"]);
-  assert.equal(sent.nameOf("two", "/x/a.csv"), undefined);
-  // Somebody had removed the first one, and its name was free.
-  sent.add("one", "a.csv", "/z/a.csv");
-  assert.deepEqual([sent.nameOf("one", "/x/a.csv"), sent.nameOf("one", "/z/a.csv")], [undefined, "a.csv"]);
-  sent.forget("one", "a.csv");
-  assert.equal(sent.nameOf("one", "/z/a.csv"), undefined);
 });
 
 test("a text that somebody typed is theirs to the last character [F3]", () => {

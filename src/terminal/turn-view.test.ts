@@ -3,12 +3,10 @@ import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { numbered } from "../../test/world/any-log.ts";
 import type { EventOf, LogEvent, NewEvent } from "../protocol/events.ts";
-import { makeFailure } from "../protocol/failure.ts";
 import { type Language, wordsFor } from "../words/words.ts";
 import { AgentLines } from "./agent-lines.ts";
 import { printBackup, printMoved } from "./backup-command.ts";
 import { standingCompaction } from "./compact-command.ts";
-import { commandFailureText, failureText } from "./failure-text.ts";
 import { styleFor } from "./style.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { TurnView } from "./turn-view.ts";
@@ -55,10 +53,6 @@ const said = (text: string, more: Pick<EventOf<"message.assistant">, "calls" | "
   },
   ...more,
 });
-const broke: NewEvent = {
-  ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network" },
-  failure: { code: "model_network", params: { model: "m", server: "s", said: "reset" } },
-};
 
 test("streamed text is completed by the stored answer, never doubled [U1]", () => {
   const { event, text, screen } = view();
@@ -67,94 +61,6 @@ test("streamed text is completed by the stored answer, never doubled [U1]", () =
   text("wor", 6);
   event(said("Hello world."));
   assert.equal(screen(), "Hello world.\n");
-});
-
-test("a second attempt starts on its own line, and the text of the first counts for nothing [M3]", () => {
-  const { event, text, screen } = view();
-  event(started(1));
-  text("Hello ", 0);
-  event(broke);
-  event(started(2));
-  event(said("Hello world."));
-  assert.equal(
-    screen(),
-    "Hello \n! s cannot be reached or broke off: reset\n↻ Trying again (attempt 2)\nHello world.\n",
-  );
-});
-
-test("an empty answer is said to be one; one that was stopped, or calls a tool, is not [U1]", () => {
-  for (const isInteractive of [true, false]) {
-    const { event, screen } = view({ isInteractive });
-    event(said(""));
-    assert.equal(screen(), "(The model gave an empty answer.)\n");
-    event(said("", { cut: true }));
-    event(said("", { calls: [{ id: "c", name: "now", arguments: "{}" }] }));
-    assert.equal(screen(), "(The model gave an empty answer.)\n");
-  }
-});
-
-test("a failure that was said is not said again; its advice is [U1]", () => {
-  const { event, screen } = view({ isInteractive: false });
-  event(broke);
-  event({ type: "turn.finished", turn: 1, outcome: "failed", failure: broke.failure });
-  assert.match(screen(), /^! s cannot be reached.+\n→ Check the base URL.+\n$/);
-});
-
-test("messages from elsewhere are shown, our own are not; without a terminal nothing streams [U1]", () => {
-  const { event, text, screen } = view({ isInteractive: false });
-  event({ type: "message.user", id: "mine", text: "hi", mode: "queue" });
-  event({ type: "message.user", id: "theirs", text: "hello", mode: "queue" });
-  text("not yet", 0);
-  assert.equal(screen(), "You (elsewhere)> hello\n");
-});
-
-const state = (bytes: number) => ({ hash: "", bytes, mode: 0o644 });
-
-test("what tools do to files is shown in a line each; uploads are not told again [U1][W12]", () => {
-  const { event, screen } = view({ isInteractive: false });
-  event({ type: "file.changed", by: "upload", path: "uploads/u.csv", after: state(1) });
-  event({ type: "file.changed", by: "tool", path: "outputs/a.txt", after: state(12) });
-  event({ type: "file.changed", by: "tool", path: "outputs/b.txt", before: state(1), after: state(2_500_000) });
-  event({ type: "file.changed", by: "tool", path: "outputs/c\u001b[2J.txt", before: state(1) });
-  event({ type: "file.changed", by: "tool", workspace: "agent-7", path: "d", after: state(1) });
-  event({ type: "file.changed", by: "undo", path: "outputs/e.txt", after: state(1) });
-  assert.deepEqual(screen().split("\n"), [
-    "  + outputs/a.txt (12 bytes)",
-    "  ~ outputs/b.txt (2.4 MB)",
-    "  - outputs/c␛[2J.txt",
-    "  + agent-7: d (1 byte)",
-    "",
-  ]);
-});
-
-test("a message from elsewhere is shown as it was said, with its files and without their text [U1][F3]", () => {
-  const { event, screen } = view({ isInteractive: false });
-  const text =
-    "read\n\nText of uploads/a.md:\n```\n# A\n\nUploaded files:\n- no\n```\n\nUploaded files:\n- a.md → uploads/a.md (markdown)";
-  event({ type: "message.user", id: "theirs", text, mode: "queue" });
-  assert.equal(screen(), "You (elsewhere)> read\n  ↑ uploads/a.md\n");
-});
-
-const undone: readonly NewEvent[] = [
-  { type: "message.user", id: "theirs", text: "write", mode: "queue" },
-  { type: "turn.started", turn: 4, message: "theirs", epoch: 1 },
-  { type: "turn.finished", turn: 4, outcome: "done" },
-  { type: "rewound", to: 0, cause: "undo" },
-  { type: "file.changed", by: "undo", path: "outputs/a.txt", before: state(3), after: state(2) },
-  { type: "file.changed", by: "undo", path: "outputs/b.txt", before: state(3) },
-  { type: "file.changed", by: "undo", path: "outputs/c.txt", after: state(2) },
-];
-
-test("a turn that is undone elsewhere is said to be, with what became of its files; our own is not told twice [U1][W12]", () => {
-  const shown = (options: Parameters<typeof view>[0]) => {
-    const { event, screen } = view({ isInteractive: false, ...options });
-    for (const one of undone) event(one);
-    return screen().trimEnd().split("\n").slice(1);
-  };
-  const files = ["~ outputs/a.txt (as before)", "- outputs/b.txt (deleted)", "~ outputs/c.txt (as before)"];
-  assert.deepEqual(shown({}), ["✓ Turn 4 was undone elsewhere", ...files.map((line) => `  ${line}`)]);
-  assert.equal(shown({ language: "zh" })[0], "✓ 已在别处撤销第 4 个回合");
-  assert.deepEqual(shown({ isOwnReturn: true }), []);
 });
 
 test("a program is shown by its first line, with its time, its end and the files it made [X1][T6][U1]", () => {
@@ -219,18 +125,6 @@ test("a message of the person that was cut for the model is told, once, with how
   );
 });
 
-test("where older messages were summed up the person is told how to see and undo it [Z2][U1]", () => {
-  const { event, screen } = view({ language: "zh" });
-  event({ ...compacted, strategy: "compact", summary: "s", upTo: 1, kept: { standing: 1, said: 4 }, by: "window" });
-  assert.equal(
-    screen(),
-    `✂ 上下文已压缩：1 → 1 条消息
-  原文保留：1 条长期指示、4 条您的消息
-  /compact show 显示代替较早消息的内容 · /compact undo 重新发送它们
-`,
-  );
-});
-
 test("what each agent does stands in lines with its name before them, and nothing of it acts on the terminal [U1][A1][A2]", () => {
   const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
   let seq = 0;
@@ -279,14 +173,6 @@ test("what each agent does stands in lines with its name before them, and nothin
       "",
     /^\[painter\] ✗ .* 1 step: a and b only write to each other.* → outputs\/painter\/$/,
   );
-});
-
-test("an agent that was made before the conversation was opened here goes by its name [U1][A1]", () => {
-  const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
-  const made = { type: "agent.spawned", id: "task-1", mode: "task", role: "painter", name: "painter", brief: "x" };
-  lines.learn({ ...made, seq: 1, at: 0 } as LogEvent);
-  const ended = { type: "agent.ended", id: "task-1", outcome: "done", steps: 2, seq: 2, at: 0 };
-  assert.deepEqual(lines.linesOf(ended as LogEvent), ["[painter] ✓ done · 2 steps"]);
 });
 
 test("a hand-off of the main agent is its own; that of another agent stands with that agent's name [U1][A3]", () => {
@@ -358,28 +244,6 @@ test("/compact show prints the summary that is sent: undone it is gone, and back
     ...["first", "second", "second", "second", "first", undefined],
     ...["second", "first", undefined],
   ]);
-});
-
-test("what a server said and our advice are two sentences [P4]", () => {
-  const failure = makeFailure("model_network", {
-    model: "m",
-    server: "s",
-    said: "connect ECONNREFUSED 127.0.0.1:7199",
-  });
-  assert.match(failureText(wordsFor("en"), failure), /127\.0\.0\.1:7199\. Check the base URL/);
-  assert.match(failureText(wordsFor("zh"), failure), /127\.0\.0\.1:7199。/);
-});
-
-test("on the command line an unknown id comes with how to list them from there [P2] [P4]", () => {
-  const failure = makeFailure("conversation_not_found", { id: "zzz" });
-  assert.match(
-    commandFailureText(wordsFor("en"), failure),
-    /zzz\. To list them, start `agentyard` and type \/sessions\.$/,
-  );
-  assert.match(
-    commandFailureText(wordsFor("zh"), failure),
-    /zzz。要查看全部对话，请启动 `agentyard` 并输入 \/sessions。$/,
-  );
 });
 
 test("backup: says which files are missing or were still being written, and what to do [Q3]", () => {

@@ -239,41 +239,6 @@ function effective({ readings: _, stamps: __, ...config }: Config) {
   return config;
 }
 
-test("budgets and prices are set in files and by variables; 0 is no limit, and what was read is shown [A4][P5]", async (t) => {
-  const place = makePlace(t);
-  place.write(
-    "config/agentyard.yaml",
-    [
-      "budgets:",
-      "  conversation: { tokens: 2000000, usd: 5, agents: 0 }",
-      "  turn: { seconds: 1.5 }",
-      "prices:",
-      "  gpt-5: { input: 1.25, output: 10, cached_input: 0.125 }",
-      '  "qwen3:8b*": { input: 0, output: 0 }',
-    ].join("\n"),
-  );
-  const config = await place.load();
-  assert.deepEqual(config.budgets, {
-    conversation: { tokens: 2_000_000, money: 5, depth: 5 },
-    turn: { ms: 1_500 },
-    agent: {},
-  });
-  assert.deepEqual(config.prices, {
-    "gpt-5": { input: 1.25, output: 10, cachedInput: 0.125 },
-    "qwen3:8b*": { input: 0, output: 0 },
-  });
-  const shown = explainConfig(config).find(({ name }) => name === "prices");
-  assert.deepEqual(shown, {
-    ...{ name: "prices", value: "gpt-5 1.25 10 0.125, qwen3:8b* 0 0", source: "config/agentyard.yaml:4" },
-  });
-  const env = { AGENTYARD_PRICES: "m 1 2, n 0.5 1 0.1", AGENTYARD_BUDGET_USD: "0.5" };
-  const set = await place.load({ env });
-  assert.deepEqual(
-    [set.budgets.conversation.money, set.prices],
-    [0.5, { m: { input: 1, output: 2 }, n: { input: 0.5, output: 1, cachedInput: 0.1 } }],
-  );
-});
-
 test("a price that makes no sense is told with its line, and somebody else's folder does not decide what is spent [A4][P5][Q1]", async (t) => {
   const place = makePlace(t);
   place.write(
@@ -515,37 +480,6 @@ test("the wire format of a slot can be said, and brings its vendor's address wit
   assert.deepEqual(await base({}), [undefined, "https://api.openai.com/v1"]);
   const [mistake] = await place.mistakes({ env: { MODEL_BASIC_API_KEY: "sk", MODEL_BASIC_API: "claude" } });
   assert.match(mistake ?? "", /MODEL_BASIC_API.*claude.*chat.*anthropic/s);
-});
-
-test("whom tools reach and who searches is set in files, and the keys in .env, which nobody is shown [T2][P5][Q1]", async (t) => {
-  const place = makePlace(t);
-  place.write(
-    ".env",
-    "BRAVE_API_KEY=brave-1\nGOOGLE_SEARCH_API_KEY=google-2\nGOOGLE_CSE_ID=cx\nSEARXNG_URL=http://127.0.0.1:8888/\n",
-  );
-  place.write(
-    "config/agentyard.yaml",
-    "web:\n  private_hosts: [wiki.corp:8090]\n  timeout_seconds: 5\n  search: brave\n",
-  );
-  const config = await place.load();
-  const { search, ...reach } = config.web;
-  assert.deepEqual(reach, {
-    ...{ hosts: [], privateHosts: ["wiki.corp:8090"], timeoutMs: 5_000, bytesMax: 20_971_520, proxyFindsNames: false },
-  });
-  assert.deepEqual(search, {
-    provider: "brave",
-    google: { url: "https://www.googleapis.com", key: "google-2", engine: "cx" },
-    brave: { url: "https://api.search.brave.com", key: "brave-1" },
-    tavily: { url: "https://api.tavily.com", key: undefined },
-    jina: { searchUrl: "https://s.jina.ai", readerUrl: "https://r.jina.ai", key: undefined },
-    searxng: { url: "http://127.0.0.1:8888" },
-  });
-  const shown = JSON.stringify(explainConfig(config));
-  assert.ok(!shown.includes("brave-1") && !shown.includes("google-2"), shown);
-  assert.deepEqual(
-    ["brave-1", "google-2"].filter((key) => !config.secrets.includes(key)),
-    [],
-  );
 });
 
 test("a folder of somebody else can neither open the user's network nor have the user's keys sent anywhere [T7][Q1]", async (t) => {

@@ -69,21 +69,6 @@ test("the demo model runs a small company: three agents share the files, and the
   assert.deepEqual(saidBy(events, team[0]?.id).length, 1);
 });
 
-test("演示模型开一家小公司：三个工作者分头看文件，合成一份报告 [M5][A1][P4]", async () => {
-  await using yard = await startYard();
-  const rested = await yard.ask("把我的文件分给三个工作者，汇总成一份报告", { conversation: await filled(yard) });
-  const { events } = rested;
-  assert.deepEqual(
-    teamIn(events).map(({ name }) => name),
-    ["工作者-1", "工作者-2", "工作者-3"],
-  );
-  assert.match(
-    made(yard, rested, "outputs/报告.md"),
-    /^# 公司报告\n\n## 工作者-1\n\n`uploads\/memo\.txt`：2 行，9 个词。/,
-  );
-  assert.match(rested.answer, /^报告在 `outputs\/报告\.md`：3 个工作者全部做完/);
-});
-
 test("a company of as many as were asked for; without files there is none; a single worker does one thing [M5][A1][A2]", async () => {
   await using yard = await startYard();
   const two = await yard.ask("divide these files among 2 agents", {

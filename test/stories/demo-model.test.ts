@@ -33,13 +33,6 @@ test("the demo model writes a real list and reads it again later [M5]", async ()
   assert.match(list.answer, /^This is your list:\n\n- \[in_progress\] Write down what “a birthday party”/);
 });
 
-test("the demo model calls two tools side by side [M5]", async () => {
-  await using yard = await startYard();
-  const { answer, events } = await yard.ask("同时做两件事");
-  assert.deepEqual(callsOf(events), [["now", "todo_read"]]);
-  assert.match(answer, /两个工具同时运行完毕/);
-});
-
 test("the demo model asks a question, waits, and goes on with the answer [M5]", async () => {
   await using yard = await startYard();
   const asked = await yard.ask("ask me something");
@@ -100,38 +93,6 @@ test("files named with # are worked on where they were put, one after another [M
   }
 });
 
-test("the demo model finds files in sub-folders [M5][F2]", async () => {
-  await using yard = await startYard();
-  const conversation = await newConversation(yard);
-  await yard.ask("write hello to outputs/may/one.txt", { conversation });
-  assert.match((await yard.ask("read one.txt", { conversation })).answer, /^`outputs\/may\/one\.txt`:\n\n```\nhello\n/);
-  assert.match(
-    (await yard.ask("list my files", { conversation })).answer,
-    /\[DIR\] {2}outputs\/may\/\n\[FILE\] outputs\/may\/one\.txt \(6 bytes\)\n```$/,
-  );
-});
-
-test("what a tool refuses is told in one sentence, in the language of the user [M5][W5][W7]", async () => {
-  await using yard = await startYard({ approves: true });
-  const conversation = await newConversation(yard);
-  await upload(yard, conversation, "sales.csv", "n\n1\n");
-  const cases: [prompt: string, answer: string][] = [
-    ["read uploads/salse.csv", "There is no file `uploads/salse.csv`; did you mean uploads/sales.csv?"],
-    ["读取 uploads/salse.csv", "没有找到文件 `uploads/salse.csv`，您要找的是不是 uploads/sales.csv？"],
-    [
-      "读取 ../note.txt",
-      "`../note.txt` 不在这个对话的文件里，别处的文件我够不到；在名字前加 `#` 可以把您的文件一起发来。",
-    ],
-    [
-      "write hello to skills/a.txt",
-      "I can only write into `outputs/`, `temp/` and `uploads/`, so nothing was put at `skills/a.txt`.",
-    ],
-    ["把 uploads/sales.csv 里的红改成蓝", "`uploads/sales.csv` 里没有“红”，所以什么都没有改。"],
-  ];
-  await yard.ask("hello", { conversation });
-  for (const [prompt, answer] of cases) assert.equal((await yard.ask(prompt, { conversation })).answer, answer);
-});
-
 test("what the demo model did is undone by the user, as it says [M5][W12]", async () => {
   await using yard = await startYard({ approves: true });
   const conversation = await newConversation(yard);
@@ -141,18 +102,6 @@ test("what the demo model did is undone by the user, as it says [M5][W12]", asyn
   await must(yard.client.call("undoTurn", { params: { id: conversation } }));
   assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "old\n");
   assert.match((await yard.ask("撤销", { conversation })).answer, /`\/undo` 撤销上一个回合/);
-});
-
-test("the demo model is shown as what it is among the models [M5]", async () => {
-  await using yard = await startYard();
-  const { slots } = await must(yard.client.call("listModels", { query: { detect: false } }));
-  assert.deepEqual(
-    slots.map(({ slot, id, server, isDemo, filled }) => [slot, id, server, isDemo, filled]),
-    [
-      ["base", "demo", "demo", true, true],
-      ...["reasoning", "vision", "code", "chat"].map((slot) => [slot, "demo", "demo", true, false]),
-    ],
-  );
 });
 
 async function newConversation(yard: TestYard): Promise<string> {

@@ -35,27 +35,12 @@ const faults: Record<string, Fault> = {
     code: "model_quota",
     says: /no credit.*Top it up/,
   },
-  "a request to slow down": {
-    answer: error(429, "Too many requests", "rate_limit_exceeded"),
-    code: "model_rate_limit",
-    says: /asks to slow down.*Wait a moment/,
-  },
-  "a wrong model id": {
-    answer: error(404, "The model does not exist", "model_not_found"),
-    code: "model_not_found",
-    says: /has no model test-model.*Check the model id/,
-  },
   "a conversation that is too long": { answer: tooLong, code: "context_exhausted", says: /does not fit.*\/new/ },
   "a conversation that is too long, where nobody may make room": {
     answer: tooLong,
     code: "model_context_overflow",
     says: /too long for test-model.*\/new/,
     env: { CONTEXT_MANAGEMENT_ENABLED: "false" },
-  },
-  "a request it does not take": {
-    answer: error(400, "Unknown thing", "invalid_request_error"),
-    code: "model_bad_request",
-    says: /refuses the request.*model test/,
   },
   "a page instead of an answer": {
     answer: {
@@ -67,42 +52,11 @@ const faults: Record<string, Fault> = {
     because: "foreign",
     says: /does not answer as the API of a model does \(<!doctype.*\/v1/,
   },
-  "an empty answer": {
-    answer: { status: 200, body: '{"choices":[]}' },
-    code: "model_protocol",
-    because: "no_choice",
-    says: /nothing in it\. Send the message again/,
-  },
-  "something that is not JSON": {
-    answer: { status: 200, body: '{"choices":[}' },
-    code: "model_protocol",
-    because: "not_json",
-    says: /not JSON\. Send the message again/,
-  },
-  "more tool calls than may be": {
-    answer: calls(...Array.from({ length: 257 }, (): [string, unknown] => ["now", {}])),
-    code: "model_protocol",
-    because: "too_many_calls",
-    says: /too many tool calls \(> 256\)\. Ask for less at once/,
-  },
-  "another address": {
-    answer: { status: 301, headers: { location: "http://127.0.0.1:9/v2" } },
-    code: "model_protocol",
-    because: "redirected",
-    says: /another address \(HTTP 301 → http:\/\/127\.0\.0\.1:9\/v2\)\. Set that as the base URL/,
-  },
   "half an answer and no more": {
     answer: { text: "half of an answer", fault: { after: 3, kind: "break" } },
     code: "model_network",
     because: "closed",
     says: /closed the connection before .*Check the base URL/,
-  },
-  "half an answer and silence": {
-    answer: { text: "half of an answer", fault: { after: 3, kind: "stall" } },
-    code: "model_network",
-    because: "silent",
-    says: /sent nothing for too long\. Check the base URL/,
-    env: { AGENTYARD_IDLE_TIMEOUT_SECONDS: silence },
   },
   "silence from the beginning": {
     answer: { text: "never", heldUntil: new Promise(() => {}) },
@@ -116,17 +70,6 @@ const faults: Record<string, Fault> = {
     code: "model_network",
     because: "garbled",
     says: /compressed data that is broken \(.+\)\. Send the message again/,
-  },
-  "half an answer and word of its own failure": {
-    answer: { text: "half of an answer", finish: "error" },
-    code: "model_overloaded",
-    because: "broken_off",
-    says: /broke its answer off .*another model/,
-  },
-  "an error without a word": {
-    answer: { status: 500, body: "" },
-    code: "model_overloaded",
-    says: /cannot answer at the moment: HTTP 500/,
   },
 };
 
@@ -180,15 +123,6 @@ test("an overloaded server, a cut and a stall are tried again with the waits rec
     "who breaks off in the middle charges for it, who refuses does not",
   );
   assert.equal(all(events, "message.assistant").length, 1);
-});
-
-test("attempts have an end: the last failure is told and the turn is over [M3]", async () => {
-  await using model = await modelServer(() => error(500, "broken"));
-  await using yard = await startYard({ model, env: { AGENTYARD_ATTEMPTS_MAX: "2" } });
-  const { outcome, events } = await yard.ask("hello");
-  assert.equal(outcome, "failed");
-  assert.equal(model.asked.length, 2);
-  assert.equal(all(events, "turn.finished").at(-1)?.failure?.code, "model_overloaded");
 });
 
 test("the pause before another attempt doubles up to a minute; a server's own word counts, but nobody waits for more than that minute [M3]", async () => {

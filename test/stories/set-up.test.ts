@@ -58,21 +58,6 @@ test("the npm of a set-up that was killed is waited for, not run against [P1]", 
   assert.deepEqual(clone.leftovers(), []);
 });
 
-test("files of an earlier npm that are in the way cost one more try, not a failed start [P1]", async (t) => {
-  const clone = makeClone(t);
-  const once = await clone.setUp({ FAKE_NPM: "stumbles" });
-  assert.equal(once.code, 0);
-  const again = "Files of an earlier set-up were in the way; trying once more.\n";
-  assert.equal(once.text.replace(finished, ""), firstTime + again);
-  assert.equal(clone.npmCalls().length, 2);
-
-  const other = makeClone(t);
-  const always = await other.setUp({ FAKE_NPM: "npm error code ENOTEMPTY" });
-  assert.equal(always.code, 1);
-  assert.ok(always.text.startsWith(`${firstTime}${again}npm ended with exit code 1.`), always.text);
-  assert.equal(other.npmCalls().length, 2);
-});
-
 test("Ctrl+C ends the set-up, and the same command starts it again [P1]", async (t) => {
   const clone = makeClone(t);
   const stopped = clone.start({ FAKE_NPM: "hangs" });
@@ -141,17 +126,6 @@ test("a disk that gets full during the set-up is named, and with room again the 
   const again = await clone.setUp();
   assert.equal(again.code, 0);
   assert.match(again.text, finished);
-});
-
-test("a download that does not begin is said while npm still tries [P1]", async (t) => {
-  const clone = makeClone(t);
-  const later =
-    "const { setInterval: real } = globalThis; globalThis.setInterval = (act) => real(act, 1);" +
-    "const { now } = Date; const from = now(); Date.now = () => from + (now() - from) * 1000;";
-  const waiting = clone.start({ FAKE_NPM: "waits" }, [later]);
-  await waiting.says(" s, 0 MB (nothing is here yet: if you are not online, npm gives up after about 80 s)\n");
-  writeFileSync(join(clone.folder, "npm-may-end"), "");
-  assert.equal((await waiting.ended).code, 0);
 });
 
 const machines: [what: string, preload: string, says: string][] = [
@@ -300,33 +274,6 @@ test("who may not install packages is told the one command, once; as root it is 
   assert.deepEqual(await elsewhere.setUp(env, [isRoot]), { ...quiet, text });
   for (const event of ["prestart", "pretest"])
     assert.deepEqual(await elsewhere.setUp({ ...env, npm_lifecycle_event: event }, [isRoot]), quiet);
-});
-
-test("AGENTYARD_SETUP=none installs nothing and says so once; without it they are installed [P1]", async (t) => {
-  const clone = await preparedClone(t);
-  const machine = clone.makeMachine(without("bubblewrap"), "installs");
-  const env = { ...machine.env, AGENTYARD_SETUP: "none" };
-  const text = `AGENTYARD_SETUP=none: nothing is installed. The set-up would run:\n  ${command(["bubblewrap"])}\n`;
-  assert.deepEqual(await clone.setUp(env, [isRoot]), { ...quiet, text });
-  assert.deepEqual(await clone.setUp(env, [isRoot]), quiet);
-  assert.deepEqual(machine.aptCalls(), []);
-  assert.match((await clone.setUp(machine.env, [isRoot])).text, /They are installed\.\n$/);
-});
-
-/** What happens every few seconds happens at once. */
-const hurry = "const { setInterval } = globalThis; globalThis.setInterval = (action) => setInterval(action, 20);";
-
-test("Ctrl+C ends the installation and the start, and the next start tries again [P1]", async (t) => {
-  const clone = await preparedClone(t);
-  const machine = clone.makeMachine(without("bubblewrap"), "waits");
-  const running = clone.start(machine.env, [isRoot, hurry]);
-  await running.says("Get:1 bubblewrap");
-  running.child.kill("SIGINT");
-  const { code, text } = await running.ended;
-  assert.equal(code, 130);
-  assert.match(text, /Set-up was interrupted\. The same command starts it again\.\n$/);
-  machine.aptMayEnd();
-  assert.match((await clone.setUp(machine.env, [isRoot])).text, /They are installed\.\n$/);
 });
 
 /** All waiting is over at once, as with a network that swallows everything. */

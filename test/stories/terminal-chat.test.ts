@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "../../src/client/client.ts";
-import type { BudgetLimits } from "../../src/protocol/budget.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { everything, odd, startMcp } from "../world/mcp-servers.ts";
-import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
-import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
+import { keys, startChat } from "../world/pty.ts";
 import { skillFolder } from "../world/skill-folder.ts";
 import { heldTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -178,29 +177,6 @@ test("what is queued waits for the next turn, is listed, and can be withdrawn [L
   assert.equal(model.asked.length, 3);
 });
 
-const unreached = "✗ AgentYard cannot be reached: fetch failed. Check that it runs" as const;
-const nothingWaits = "Nothing waits." as const;
-
-test("where nobody can tell what waits, /queue and /unqueue say why, and not that nothing does [L7][P4]", async () => {
-  await using yard = await startYard();
-  await yard.start("here");
-  let isCut = true;
-  const fetch: typeof yard.fetch = (url, init) =>
-    isCut && url.endsWith("/state") ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
-  await using chat = startChat({ client: createClient({ fetch }) });
-  await chat.waitFor("You> ");
-  await chat.say("/queue", nothingWaits);
-  isCut = false;
-  await chat.say("/load here", "here");
-  await chat.waitFor("You> ");
-  isCut = true;
-  for (const command of ["/queue", "/unqueue", "/unqueue 1"]) {
-    chat.type(command + keys.enter);
-    await chat.waitFor(unreached);
-  }
-  assert.equal(chat.text().split(nothingWaits).length, 2);
-});
-
 test("an answer that breaks off is tried again on a new line, and only the second is final [M3]", async () => {
   await using model = await modelServer([
     { text: "Half an ans", fault: { after: 3, kind: "break" } },
@@ -317,29 +293,6 @@ test("/budget sets limits before the first word, each turn ends with what is lef
   await say("/agents", "@simple  Simple (6 tools)");
   chat.type(`/quit${keys.enter}`);
   await chat.ended;
-});
-
-const tireless = ({ body }: AskedRequest): Answer => {
-  const step = body.messages.filter(({ role }) => role === "assistant").length;
-  if (body.tool_choice === "none") return says("that is all");
-  return { calls: [{ name: "read_file", arguments: `{"path":"uploads/${step}.txt"}` }] };
-};
-
-test("run --max-turns and --max-budget end a turn with exit code 5 and what it has [P2][A4]", async () => {
-  await using model = await modelServer(tireless);
-  await using yard = await startYard({ model, env: { AGENTYARD_PRICES: `${model.wire.model} 5 20` } });
-  const run = async (budget: BudgetLimits) => {
-    const pipe = openTestPipe("");
-    const code = await runInPipe(pipe, yard, { name: "run", output: "json", message: "work", budget });
-    const { finish, answer, steps, error } = JSON.parse(pipe.written.output);
-    return { code, finish, answer, steps, error };
-  };
-  assert.deepEqual(await run({ steps: 2 }), {
-    ...{ code: 5, finish: "limit", answer: "that is all", steps: 3, error: null },
-  });
-  const spent = await run({ money: 0.001 });
-  assert.deepEqual([spent.code, spent.finish, spent.steps, spent.error?.kind], [5, "limit", 0, "budget_spent"]);
-  assert.equal((await run({ money: 0.2, steps: 3 })).finish, "limit");
 });
 
 const summary = Array.from({ length: 7 }, (_, n) => `## ${n + 1}. Part\n- tea`).join("\n");

@@ -1,18 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import {
-  globSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
@@ -23,7 +10,7 @@ import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
-import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { keys, startChat } from "../world/pty.ts";
 import { saidOf } from "../world/said.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -83,72 +70,6 @@ test("/timeline, /branch and /export tell of the turns there were, and of none [
   assert.deepEqual(
     files.items.map(({ path }) => path),
     ["outputs/note.txt"],
-  );
-});
-
-test("/branch names files that could not be copied, or that none could, and says where they still are [U1][P4]", async () => {
-  await using model = await modelServer(() => says("Done."));
-  await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  const id = await chat.begin();
-  await chat.ask("first");
-  const outputs = join(yard.data, "workspace", id, "outputs");
-  writeFileSync(join(yard.data, "elsewhere"), "x");
-  linkSync(join(yard.data, "elsewhere"), join(outputs, "hard"));
-  const [from, named] = [id.slice(0, 8), "copy them there under other names, then /branch again."];
-  const branched = async () => {
-    const said = await chat.say("/branch", /\n! .*\n[\s\S]*You> /);
-    await chat.ask(`/load ${from}`);
-    return /\n(! .*)\n/.exec(said)?.[1];
-  };
-  const some = `! These files could not be copied: outputs/hard. They are still in ${from}: /load ${from}, have the agent ${named}`;
-  assert.equal(await branched(), some);
-  // A program can put a file in place of a folder.
-  rmSync(outputs, { recursive: true });
-  writeFileSync(outputs, "");
-  const none = `! The files could not be copied, or not all of them; the log file says why. They are still in ${from}: when that is mended, /load ${from} and /branch again.`;
-  assert.equal(await branched(), none);
-  await chat.ask("/lang zh");
-  assert.match((await branched()) ?? "", new RegExp(`^! 文件没能复制，或没有全部复制；.* ${from} .*再用 /branch。$`));
-});
-
-const isRoot = process.geteuid?.() === 0;
-
-test("where /export cannot write it says why and what to do, and what was there before stays [U1][P4]", {
-  skip: isRoot ? false : "needs root to mount a small disk",
-}, async (t) => {
-  const folder = folderWith(t, { file: "mine", "there/": "" });
-  const small = mkdtempSync(join(tmpdir(), "small-disk-"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", small]);
-  t.after(() => {
-    execFileSync("umount", ["-l", small]);
-    rmdirSync(small);
-  });
-  writeFileSync(join(small, "a.md"), "mine");
-  await using model = await modelServer([says("much ".repeat(10_000))]);
-  await using yard = await startYard({ model });
-  await using chat = startChat({ client: yard.client, place: { folder, homeDir: folder } });
-  await chat.begin();
-  await chat.ask("first");
-  const unchanged = "What was there before is unchanged. Free some space, then try again.";
-  for (const [option, file] of [
-    ["", join(small, "x.md")],
-    ["-f ", join(small, "a.md")],
-  ]) {
-    assert.equal(
-      await chat.ask(`/export ${option}${file}`),
-      `✗ ${file} could not be written: the disk is full. ${unchanged}`,
-    );
-  }
-  assert.deepEqual([readdirSync(small), readFileSync(join(small, "a.md"), "utf8")], [["a.md"], "mine"]);
-  assert.equal(await chat.ask("/export file/x.md"), "✗ file/x.md is not a file. Name a file in it.");
-  assert.equal(await chat.ask("/export -f there"), "✗ there is not a file. Name a file in it.");
-  execFileSync("mkfifo", [join(folder, "pipe")]);
-  assert.equal(await chat.ask("/export -f pipe"), "✗ pipe is not a file. Name a file in it.");
-  await chat.ask("/lang zh");
-  assert.equal(
-    await chat.ask(`/export ${small}/x.md`),
-    `✗ ${small}/x.md 写入失败：磁盘已满。原有内容没有变化。请腾出一些空间，然后重试。`,
   );
 });
 
@@ -269,24 +190,6 @@ test("a file that somebody changed since is left as it is, and /undo says so [U1
   assert.match(await chat.ask("/undo"), /\n {2}! uploads\/a\.txt is left as it is: it was changed since\n/);
 });
 
-test("where /undo cannot give a file back it says what to do [U1][W12][P4]", async () => {
-  await using model = await modelServer([
-    calls(writes("outputs/a.txt", "first")),
-    says("Done."),
-    calls(writes("outputs/a.txt", "second")),
-    says("Done again."),
-  ]);
-  await using yard = await startYard({ model, env: { AGENTYARD_KEPT_FILE_BYTES_MAX: "4" } });
-  const { conversation: id } = await yard.ask("write");
-  await yard.ask("write again", { conversation: id });
-  await using chat = startChat({ client: yard.client, command: { going: { id } } });
-  await chat.waitFor("You> ");
-  await chat.say(
-    "/undo",
-    "\n  ! outputs/a.txt is left as it is: what it was before was not kept; ask the agent to make it anew\n",
-  );
-});
-
 test("/files lists what the conversation has, one level at a time [U1][F2]", async () => {
   await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
   await using yard = await startYard({ model });
@@ -381,31 +284,6 @@ test("a command that takes nothing refuses what stands behind it, and does nothi
 });
 
 const dayMs = 86_400_000;
-const texts = { none: "✓ Cleaned up 0 old workspaces", empty: "The trash is empty.", how: /Use \/clean, \/clean list/ };
-test("/clean says how many it cleaned up, and answers even when there is nothing [U1][W10][P4]", async () => {
-  await using yard = await startYard();
-  await using chat = startChat(yard);
-  await chat.begin();
-  assert.equal(await chat.ask("/clean"), texts.none);
-  assert.equal(await chat.ask("/clean list"), texts.empty);
-  assert.match(await chat.ask("/clean all"), texts.how);
-  assert.match(await chat.ask("/clean restore 123"), /^✗ .*123/);
-});
-
-test("where /clean could not move something it says where the reason is, and what to do then [U1][W10][P4]", async () => {
-  let now = systemClock.now();
-  const clock: Clock = { ...systemClock, now: () => now };
-  await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
-  await using yard = await startYard({ model, clock });
-  await yard.ask("write");
-  // Something else has the place of the trash.
-  rmSync(join(yard.data, "trash"), { recursive: true, force: true });
-  writeFileSync(join(yard.data, "trash"), "");
-  now += 8 * dayMs;
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
-  await chat.say("/clean", "\n  ! 1 could not be moved; the log file says why. When that is mended, /clean again.\n");
-});
 
 test("files that were cleaned up are listed, named when their conversation is loaded, and come back [U1][W10]", async () => {
   let laterMs = 0;
@@ -557,21 +435,6 @@ function slowDownloads(fetch: Fetch) {
   return { client: createClient({ fetch: slow }), letGo: resolve, hasBegun: () => begun > 0 };
 }
 
-test("/save says at once, and once, where it cannot even look whether something is there, and fetches nothing [U1]", async (t) => {
-  const folder = folderWith(t, {});
-  await using yard = await startYard();
-  const slow = slowDownloads(yard.fetch);
-  slow.letGo();
-  await using chat = await talk(yard, folder, { "a.txt": "1", "b.txt": "2" }, slow.client);
-  const long = "x".repeat(300);
-  for (const wish of [`uploads/a.txt ${long}`, `uploads ${long}`]) {
-    const said = await chat.ask(`/save ${wish}`);
-    assert.match(said, /^✗ x+…\S* could not be written: /);
-    assert.equal(said.split("✗").length, 2);
-  }
-  assert.deepEqual([slow.hasBegun(), textsIn(folder)], [false, {}]);
-});
-
 test("Esc stops saving, and nothing half is left; a large file shows how far it is [U1][L6]", async (t) => {
   const folder = folderWith(t, { "a.txt": "mine" });
   await using yard = await startYard();
@@ -604,54 +467,6 @@ test("a download that breaks off leaves what was there [U1][L7]", async (t) => {
   const told = await chat.ask("/save -f uploads/a.txt");
   assert.ok(told.startsWith(`✗ ${said} `), told);
   assert.deepEqual(textsIn(folder), { "a.txt": "mine" });
-});
-
-test("who leaves while a file is being saved leaves nothing half behind [U1]", async (t) => {
-  const folder = folderWith(t, {});
-  await using yard = await startYard();
-  const slow = slowDownloads(yard.fetch);
-  await using chat = await talk(yard, folder, { "a.txt": "1234".repeat(100_000) }, slow.client);
-  chat.type(`/save uploads/a.txt${keys.enter}`);
-  await until("it has begun", slow.hasBegun);
-  chat.type(`/quit${keys.enter}`);
-  assert.equal(await chat.ended, 0);
-  assert.deepEqual([textsIn(folder), globSync(".*", { cwd: folder })], [{}, []]);
-});
-
-test("in a pipe the next line waits until a file is saved [U1][P2]", async (t) => {
-  const folder = folderWith(t, {});
-  await using model = await modelServer([says("Hi.")]);
-  await using yard = await startYard({ model });
-  const { conversation } = await yard.ask("hi");
-  await must(yard.client.upload(conversation, "a.txt", Buffer.from("1234")));
-  const pipe = openTestPipe("/save uploads/a.txt\n/save uploads/a.txt\n");
-  const setting = { client: yard.client, place: { folder, homeDir: folder } };
-  assert.equal(await runInPipe(pipe, setting, { name: "chat", going: { id: conversation } }), 0);
-  const told = pipe.written.output.split("\n").slice(-3);
-  assert.deepEqual(told, [
-    "✓ uploads/a.txt → a.txt (4 bytes)",
-    "✗ Already here, and nothing was saved: a.txt. /save -f replaces them.",
-    "",
-  ]);
-});
-
-test("/save of a folder with more than ten thousand files asks for a smaller one [U1]", async (t) => {
-  const folder = folderWith(t, {});
-  await using yard = await startYard();
-  const fetch: Fetch = (url, init) => {
-    const { pathname, searchParams } = new URL(url);
-    if (!pathname.endsWith("/files")) return yard.fetch(url, init);
-    const start = Number(searchParams.get("after") ?? 0);
-    const items = Array.from({ length: 2_000 }, (_, index) => ({
-      ...{ name: `${start + index}`, path: `outputs/${start + index}`, type: "file", bytes: 1, modifiedAt: 0 },
-    }));
-    return Promise.resolve(Response.json({ path: "outputs", items, next: `${start + 2_000}` }));
-  };
-  await using chat = await talk(yard, folder, {}, createClient({ fetch }));
-  assert.equal(await chat.ask("/save outputs"), "✗ outputs/ has more than 10000 files; save a smaller folder.");
-  assert.deepEqual(textsIn(folder), {});
-  const listed = (await chat.ask("/files outputs")).split("\n");
-  assert.deepEqual([listed.length, listed.at(-1)], [201, "  … and at least 1800 more"]);
 });
 
 const manual = pdf([{ content: printed(paragraph(700, ["A walrus needs a filter."])) }]);
@@ -691,31 +506,4 @@ test("/search finds files and messages of all conversations, and /open goes ther
     "/search --files walrus",
     "! uploads/large.txt was not searched (document_too_large): docs/api/failures.md says what to do about it",
   );
-});
-
-const gone = "✗ It is no longer there: search again." as const;
-const away = "✗ AgentYard cannot be reached: fetch failed. Check that it runs" as const;
-
-test("/open N says that a file is gone only where it is; otherwise why it could not be read [U1][P4]", async () => {
-  await using yard = await startYard();
-  await yard.start("papers");
-  await must(yard.client.upload("papers", "notes.txt", Buffer.from("a red walrus")));
-  let isCut = false;
-  const fetch: Fetch = (url, init) =>
-    isCut && url.includes("/files/content") ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
-  await using chat = startChat({
-    client: createClient({ fetch }),
-
-    command: { going: { id: "papers" } },
-  });
-  const { say } = chat;
-  await chat.waitFor("You> ");
-  await say("/search --files walrus", "1 found · /open N opens one");
-  isCut = true;
-  await say("/open 1", away);
-  isCut = false;
-  await say("/open 1", "To read on: ask the agent about uploads/notes.txt");
-  await rm(join(yard.data, "workspace", "papers", "uploads", "notes.txt"));
-  await say("/open 1", gone);
-  assert.equal(chat.text().split(gone).length, 2);
 });

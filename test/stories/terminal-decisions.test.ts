@@ -339,24 +339,6 @@ Which one? (Esc: back) `);
   await chat.waitFor("Done.");
 });
 
-test("Esc goes back from the rules to the choice, and a command is edited as it is typed [H2]", async (t) => {
-  const yard = await actingYard(t);
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
-  await chat.say("install it", "[l] later ");
-  chat.type("a");
-  await chat.waitFor("Which one? (Esc: back) ");
-  chat.type(keys.escape);
-  await chat.waitFor("[l] later ");
-  chat.type("e");
-  await chat.waitFor("Command> pip install rich");
-  await chat.say(`${keys.backspace.repeat("install rich".length)}list`, "✓ Approved with these arguments");
-  await chat.waitFor("⚙ run_bash_command pip list");
-  chat.leave();
-  await chat.ended;
-  assert.deepEqual((await must(yard.client.call("listRules"))).items, []);
-});
-
 test("several equal requests are answered with one key [H2]", async (t) => {
   const yard = await actingYard(t);
   await using chat = startChat(yard);
@@ -376,23 +358,4 @@ test("several equal requests are answered with one key [H2]", async (t) => {
   await chat.waitFor("[l] later ");
   chat.type("l");
   await chat.waitFor("Left open");
-});
-
-test("in a pipe a, s and x are lines, too; a alone lists the rules, with the numbers of the terminal [H2][P2]", async (t) => {
-  const yard = await actingYard(t);
-  const first = openTestPipe("install it\na\na 5\na 4\ninstall it again\n");
-  assert.equal(await runInPipe(first, yard), 0);
-  assert.match(
-    first.written.errors,
-    /\n {2}4\. pip install \* · in all your conversations\na and the number allows one/,
-  );
-  assert.match(first.written.errors, /There is no rule “5” here; choose one of 1 to 4\./);
-  assert.match(first.written.errors, /allowed always: pip install \* · in all your conversations/);
-  assert.match(first.written.errors, /✓ run_bash_command: allowed always by rule/);
-  assert.equal(first.written.output, "Done.\nDone.\n");
-  const second = openTestPipe("mark x\na 1\nmark x\n");
-  assert.equal(await runInPipe(second, yard), 0);
-  assert.match(second.written.errors, /allowed always: exactly \{"mark":"x"\} · in this conversation/);
-  const third = openTestPipe("mark z\n");
-  assert.equal(await runInPipe(third, yard), 6);
 });

@@ -5,17 +5,13 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { isRunning } from "../../src/observe/observe.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
-import { mcpAddress } from "../world/mcp-client.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
-import { problemFor } from "../world/problem.ts";
 import { makeHome } from "../world/program.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
 import { modelEnv } from "../world/served.ts";
 import { cannotDraw, openTmux, type TmuxWindow } from "../world/tmux.ts";
-import { startYard } from "../world/yard.ts";
 
 const table =
   "# Title\n\nSome **bold** words.\n\n| 区域 | Amount |\n| --- | ---: |\n| 华东 | 12 |\n| North | 9 |\n\n- one\n- two";
@@ -274,25 +270,6 @@ function browserOf(address: string) {
     return text === "" ? {} : JSON.parse(text);
   };
 }
-
-test("Alt+Up says why the list of waiting messages could not be read [L7]", { skip: cannotDraw }, async (t) => {
-  const folder = folderWith(t, {});
-  await using yard = await startYard();
-  await yard.start("here");
-  let isBusy = false;
-  const fetch = yard.app.fetch;
-  yard.app.fetch = (request, ...more) =>
-    isBusy && request.url.endsWith("/state")
-      ? Response.json(problemFor(makeFailure("storage_busy", {}), 503, "en"), { status: 503 })
-      : fetch(request, ...more);
-  const { origin } = await mcpAddress(t, yard.app);
-  const args = ["--url", origin, "--resume", "here"];
-  const window = await openTmux(t).open({ args, cwd: folder });
-  await window.waitFor(/here · /);
-  isBusy = true;
-  await window.press("M-Up");
-  await window.waitFor(/✗ The database is locked by another program\. Try again/);
-});
 
 // The prompt stands there before anything is open. Settings that come through a pipe keep the rest waiting for as long as
 // the test likes.

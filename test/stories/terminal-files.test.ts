@@ -99,22 +99,6 @@ test("tags, colours and code are sent as they are; what was nearly a file is poi
   assert.deepEqual({ sent, files }, { sent: text, files: undefined });
 });
 
-test("files of which none can be sent keep the message back too [F3][F4]", async (t) => {
-  await using here = await chatAt(
-    t,
-    { "a.txt": "a", "b.zip": Buffer.from("PK\u0003\u0004\u0000\u0000") },
-    [says("Fine.")],
-    { env: { AGENTYARD_UPLOADS_TYPES: "csv,text" } },
-  );
-  const { chat, yard, folder } = here;
-  execFileSync("mkfifo", [join(folder, "pipe")]);
-  const refused = await chat.say("look: #pipe #b.zip", "\nYou> look: #pipe #b.zip");
-  assert.match(refused, /✗ pipe cannot be used: it is a pipe, a socket or a device\. Choose another file\.\n/);
-  assert.match(refused, /✗ b\.zip: .*b\.zip is of a type that is not taken .+\n/);
-  assert.match(refused, /✗ No file could be sent, so the message was not sent either\.\n/);
-  assert.equal(await lastMessage(yard), undefined);
-});
-
 test("one file that cannot be sent does not keep the others [F3][W5]", async (t) => {
   await using here = await chatAt(t, { "a.txt": "a" }, [says("Read.")]);
   const { chat, yard, folder } = here;
@@ -145,67 +129,6 @@ test("a large file shows how far it is, and the line goes away again [F3]", asyn
   await chat.waitFor("Much.");
   assert.ok(!chat.text().includes("↑ small.txt"));
   assert.ok(chat.raw().includes("100 % of 6.3 MB\u001b[1G\u001b[2K"), "the line is gone");
-});
-
-/** A yard whose uploads begin and go on only when they are let go. */
-function slowUploads(yard: TestYard) {
-  const { promise: letGo, resolve } = Promise.withResolvers<void>();
-  let begun = 0;
-  const fetch: typeof yard.fetch = async (url, init) => {
-    if (init.method !== "PUT") return yard.fetch(url, init);
-    begun += 1;
-    const { promise: stopped, reject } = Promise.withResolvers<void>();
-    init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
-    await Promise.race([letGo, stopped]);
-    return yard.fetch(url, init);
-  };
-  return { client: createClient({ fetch }), letGo: resolve, begun: () => begun === 1 };
-}
-
-test("Esc stops an upload, the message is not sent, and its line is there again [F3][L6]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "a" });
-  await using model = await modelServer([says("Fine.")]);
-  await using yard = await startYard({ model });
-  const slow = slowUploads(yard);
-  await using chat = startChat({ client: slow.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
-  chat.type(`read #a.txt${keys.enter}`);
-  await until("the upload has begun", slow.begun);
-  chat.type(keys.escape);
-  await chat.waitFor("✓ Withdrawn: read #a.txt\n");
-  await chat.waitFor("You> read #a.txt");
-  await chat.say(`${keys.backspace.repeat("#a.txt".length)}nothing`, "Fine.");
-  assert.equal((await lastMessage(yard))?.text, "read nothing");
-});
-
-test("who leaves during an upload is told that the message was withdrawn [F3][U1]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "a" });
-  await using yard = await startYard();
-  const slow = slowUploads(yard);
-  await using chat = startChat({ client: slow.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
-  chat.type(`read #a.txt${keys.enter}`);
-  await until("the upload has begun", slow.begun);
-  chat.type(`/quit${keys.enter}`);
-  assert.equal(await chat.ended, 0);
-  assert.match(chat.text(), /\/quit\n✓ Withdrawn: read #a\.txt\n/);
-  assert.ok(!chat.text().includes("goes on at the next start"));
-  assert.equal(await lastMessage(yard), undefined);
-});
-
-test("who goes on to another conversation during an upload loses nothing [F3][U1]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "a" });
-  await using model = await modelServer([says("Read.")]);
-  await using yard = await startYard({ model });
-  const slow = slowUploads(yard);
-  await using chat = startChat({ client: slow.client, place: placeOf(folder) });
-  await chat.waitFor("You> ");
-  chat.type(`read #a.txt${keys.enter}`);
-  await until("the upload has begun", slow.begun);
-  await chat.say("/new", "The turn there goes on; /load ");
-  slow.letGo();
-  await until("the message is there", async () => (await lastMessage(yard)) !== undefined);
-  await until("and answered", () => model.asked.length === 1);
 });
 
 test("an upload that breaks off is sent again from its beginning when the server is back [F3][L7]", async (t) => {
@@ -354,20 +277,6 @@ test("another file of the same name lies beside the earlier one; the same file t
   assert.equal((await yard.whenAtRest(chat.id)).answer, "Read.");
 });
 
-test("a file that was sent before another conversation was opened is still known in the first [F3][U1]", async (t) => {
-  const folder = folderWith(t, { "data.csv": "1\n" });
-  await using model = await modelServer([says("Read."), says("Here too."), says("Again.")]);
-  await using yard = await startYard({ model });
-  await using chat = await talk(yard.client, folder);
-  await chat.say("#data.csv", "Read.\n\nYou> ");
-  await chat.say("/new", "You> ");
-  await chat.say("#data.csv", "✓ data.csv → uploads/data.csv (csv)\n");
-  await chat.waitFor("Here too.\n\nYou> ");
-  await chat.say(`/load ${chat.id}`, "Read.\nYou> ");
-  await chat.say("#data.csv", "✓ data.csv → uploads/data.csv (csv), in place of the earlier one\n");
-  await chat.waitFor("Again.");
-});
-
 test("Esc during an upload removes what was new there, says what stays, and gives the line back [F3][L6]", async (t) => {
   const folder = folderWith(t, { "old.txt": "old", "new.txt": "new", "slow.txt": "slow" });
   await using model = await modelServer([says("Read."), says("Fine.")]);
@@ -386,20 +295,6 @@ test("Esc during an upload removes what was new there, says what stays, and give
   assert.deepEqual(await uploadsOf(yard, chat.id), { "old.txt": "old, changed" });
   await chat.say(`${keys.backspace.repeat(" #slow.txt".length)}`, "✓ new.txt → uploads/new.txt (text)\n");
   await chat.waitFor("Fine.");
-});
-
-test("the line that comes back is the one that was stopped, with its paste, whatever was typed since [F3][U1]", async (t) => {
-  const folder = folderWith(t, { "slow.txt": "slow" });
-  await using yard = await startYard();
-  const slow = stuckAt("slow.txt", yard.fetch);
-  await using chat = await talk(slow.client, folder);
-  chat.type(keys.paste("#include <a.h>\r\nint x;"));
-  await chat.say(" see #slow.txt", "see #slow.txt");
-  await until("the upload has begun", slow.isBegun);
-  await chat.say("/current", "Current session: ");
-  chat.type(keys.escape);
-  await chat.waitFor("✓ Withdrawn: ");
-  await chat.waitFor("You> [paste 1: 2 lines] see #slow.txt");
 });
 
 test("a file that is too large is refused before it is sent, in sizes that people read [F3][F4]", async (t) => {
@@ -446,15 +341,6 @@ test("a file that becomes shorter while it is sent is not taken for a whole one 
   assert.deepEqual(await uploadsOf(yard, chat.id), {});
 });
 
-test("a file without a size, as the system makes them up, is sent in full [F3]", async (t) => {
-  const folder = folderWith(t, {});
-  await using model = await modelServer([says("Read.")]);
-  await using yard = await startYard({ model });
-  await using chat = await talk(yard.client, folder);
-  await chat.say("#/proc/version", "✓ /proc/version → uploads/version (text)\n");
-  assert.match((await uploadsOf(yard, chat.id)).version ?? "", /^Linux version /);
-});
-
 test("a pasted line may name a file, pasted lines do not [F3]", async (t) => {
   const folder = folderWith(t, { "a.txt": "a", "b.txt": "b" });
   await using model = await modelServer([says("Read.")]);
@@ -467,31 +353,6 @@ test("a pasted line may name a file, pasted lines do not [F3]", async (t) => {
   const [message] = all(await yard.events(chat.id), "message.user");
   assert.match(message?.text ?? "", /^read #a\.txt see\n#b\.txt\n\n/);
   assert.deepEqual(Object.keys(await uploadsOf(yard, chat.id)), ["a.txt"]);
-});
-
-test("Tab completes names with Chinese marks, open quotes and the wide number sign, and they are sent [F3][U1]", async (t) => {
-  const folder = folderWith(t, {
-    "《报告》：终稿.md": "# 1\n",
-    "two words.txt": "2\n",
-    "数据，一.csv": "3\n",
-    "-x.txt": "4\n",
-  });
-  await using model = await modelServer([says("Read.")]);
-  await using yard = await startYard({ model });
-  await using chat = await talk(yard.client, folder);
-  chat.type("看#《报\t");
-  await chat.waitFor("#\\《报告\\》\\：终稿.md");
-  chat.type('和#"two\t');
-  await chat.waitFor('和#"two words.txt"');
-  chat.type("，＃数\t");
-  await chat.waitFor("，#数据\\，一.csv");
-  chat.type(" #-\t");
-  await chat.waitFor(' #"-x.txt"');
-  await chat.say("", "✓ 《报告》：终稿.md → uploads/《报告》：终稿.md (markdown)\n✓ two words.txt → ");
-  await chat.waitFor("Read.");
-  assert.deepEqual(Object.keys(await uploadsOf(yard, chat.id)).sort(), [
-    ...["-x.txt", "two words.txt", "《报告》：终稿.md", "数据，一.csv"],
-  ]);
 });
 
 const scanned = { content: "q 100 0 0 100 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q" };

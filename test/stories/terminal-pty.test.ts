@@ -63,43 +63,6 @@ test("the same in Chinese, by the locale alone [P4]", async (t) => {
   assert.doesNotMatch(program.raw(), /\u001b\[[\d;]*m/, "NO_COLOR: no colour codes");
 });
 
-test("Ctrl+C stops a streaming answer; at rest, twice, it leaves with 130 [L6] [U1]", async (t) => {
-  const stalls: Answer = { text: "one two three four", fault: { after: 4, kind: "stall" } };
-  await using model = await modelServer(() => stalls);
-  const program = openProgram(t, { model });
-  await program.waitFor("You> ");
-  program.type(`count${keys.enter}`);
-  await program.waitFor("three ");
-  program.type(keys.interrupt);
-  await program.waitFor("■ Stopped");
-  await program.waitFor("You> ");
-  model.answerWith([says("Fine.")]);
-  program.type(`and now?${keys.enter}`);
-  await program.waitFor("Fine.");
-  await program.waitFor("You> ");
-  program.type(keys.interrupt);
-  await program.waitFor("(Ctrl+C again to leave)");
-  program.type(keys.interrupt);
-  assert.equal(await program.exited, 130);
-  assert.ok(program.raw().endsWith(pasteMarksOff));
-});
-
-test("a line from a pipe is answered in plain text, and the program ends with 0 [U1]", async () => {
-  const home = mkdtempSync(join(tmpdir(), "agentyard-pipe-"));
-  const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [agentyard], { cwd: home, env: { PATH, HOME: home, TMPDIR: home } });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  child.stdin.end("hello\n");
-  const [code] = await once(child, "close");
-  rmSync(home, { recursive: true, force: true });
-  assert.equal(code, 0);
-  assert.match(output, /demo model/);
-  assert.ok(!output.includes("\u001b") && !output.includes("You>"));
-});
-
 test("Ctrl+Z stops the program with all that started it, and it comes back with what was typed [U1]", async (t) => {
   // As under npm: a shell with job control, and between it and the program one more that only waits.
   const script = `set -m; sh -c '"$@"; exit $?' sh "$@"; echo "given back"; read -r line; echo "read $line"; fg`;
@@ -140,16 +103,6 @@ test("a terminal without keys has the greeting, prompts and choices too, line by
   program.type(keys.end);
   assert.equal(await program.exited, 0);
   assert.ok(!program.raw().includes("\u001b"), "such a terminal shows escape sequences as they are");
-});
-
-test("without keys Ctrl+C leaves at an open question and shows nothing of our insides [U1]", async (t) => {
-  const program = openProgram(t, { env: { TERM: "dumb" } });
-  assert.match(await program.waitFor("You> "), /· Ctrl\+C leaves\n/);
-  program.type("ask me something\n");
-  await program.waitFor("Answer (Esc: later)> ");
-  program.type(keys.interrupt);
-  assert.equal(await program.exited, 130);
-  assert.doesNotMatch(program.text(), /Error|node:/);
 });
 
 test("a slow model is waited for in a line that goes away again [U1]", async (t) => {
@@ -219,24 +172,6 @@ for (const [how, script] of [
     assert.match(askedFirst(model), /^explain this\n\nthe text(\n|$)/);
   });
 }
-
-test("files are named from the folder in which the program is started, and from home [F3]", async (t) => {
-  await using model = await modelServer([says("Read.")]);
-  const named = `"$@" run 'read #work/a.txt #~/b.md' --file work/c.csv </dev/null`;
-  const script = `mkdir work; echo A > work/a.txt; echo B > b.md; echo C > work/c.csv; ${named}`;
-  const { code, output, errors } = await startScript(t, model, script).ended;
-  assert.deepEqual({ code, output }, { code: 0, output: "Read.\n" });
-  assert.deepEqual(errors.split("\n"), [
-    "✓ work/a.txt → uploads/a.txt (text)",
-    "✓ ~/b.md → uploads/b.md (markdown)",
-    "✓ work/c.csv → uploads/c.csv (csv)",
-    "",
-  ]);
-  assert.match(
-    askedFirst(model),
-    /^read #work\/a\.txt #~\/b\.md\n[\s\S]*Uploaded files:\n- a\.txt → uploads\/a\.txt \(text\)\n/,
-  );
-});
 
 test("an input that stays open is not waited for, and that is said [P2]", async (t) => {
   await using model = await modelServer([says("Hello.")]);

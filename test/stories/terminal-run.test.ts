@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { ClientCommand } from "../../src/terminal/terminal.ts";
 import { until } from "../world/events.ts";
@@ -380,47 +379,6 @@ test("--continue passes over conversations in which nothing was said [P2]", asyn
   assert.deepEqual([second.conversation_id, second.answer], [conversation, "Second."]);
   const named = JSON.parse((await run(yard, folder, { message: "three", going: { id: empty } })).output);
   assert.deepEqual([named.conversation_id, named.answer], [empty, "Third."]);
-});
-
-test("--continue goes on with a first turn that was interrupted [P2][L2]", async (t) => {
-  const folder = folderWith(t, {});
-  const held = Promise.withResolvers<void>();
-  await using model = await modelServer([{ text: "one two", heldUntil: held.promise }]);
-  await using yard = await startYard({ model });
-  // The answer goes on when the run has found the turn and follows it.
-  const fetch: typeof yard.fetch = (url, init) => {
-    if (url.includes("/stream")) held.resolve();
-    return yard.fetch(url, init);
-  };
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
-  await until("the turn runs", () => model.asked.length === 1);
-  const { output } = await run({ client: createClient({ fetch }) }, folder, { message: "", going: "newest" });
-  assert.deepEqual(JSON.parse(output).answer, "one two");
-});
-
-test("a run in a conversation whose files were put away says so on standard error [W10][P2]", async (t) => {
-  const folder = folderWith(t, {});
-  let laterMs = 0;
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + laterMs };
-  await using model = await modelServer([
-    calls(["write_file", { path: "outputs/a.txt", content: "1234" }]),
-    ...[says("Done."), says("Gone.")],
-  ]);
-  await using yard = await startYard({ model, clock });
-  const { conversation } = await yard.ask("write");
-  laterMs = 8 * 86_400_000;
-  await must(yard.client.call("cleanWorkspaces", { body: {} }));
-  const { code, output, errors } = await run(yard, folder, {
-    message: "and?",
-    output: "text",
-    going: { id: conversation },
-  });
-  assert.deepEqual([code, output], [0, "Gone.\n"]);
-  assert.match(
-    errors,
-    /^! The files of this conversation were moved to the trash at \d{4}-\d\d-\d\d \d\d:\d\d\. \/clean list shows it, .+\n$/,
-  );
 });
 
 type Limits = NonNullable<Extract<ClientCommand, { name: "run" }>["limits"]>;

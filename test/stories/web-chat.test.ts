@@ -377,41 +377,6 @@ test("what is pinned, and what is new since one looked, is so in another browser
   );
 });
 
-test("a conversation keeps its newest name, also when an older answer is the slower one, and however far one goes back [B1]", {
-  skip,
-}, async (t) => {
-  const { page, say, answer } = await open(t);
-  await say("first name");
-  await answer(/to: first name/).waitFor();
-  const heading = (name: string) => page.getByRole("heading", { name, exact: true });
-  await heading("first name").waitFor();
-  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-  const rename = (title: string) => must(yard.client.call("changeConversation", { params: { id }, body: { title } }));
-  await rename("second name");
-  await heading("second name").waitFor();
-  const older = Promise.withResolvers<void>();
-  const asked = Promise.withResolvers<void>();
-  const isAnswered = page.waitForResponse((response) => response.url().endsWith("/state"));
-  await page.route("**/state", async (route) => {
-    const response = await route.fetch();
-    asked.resolve();
-    await older.promise;
-    await route.fulfill({ response });
-  });
-  await say("go on");
-  await asked.promise;
-  await rename("third name");
-  await heading("third name").waitFor();
-  older.resolve();
-  await (await isAnswered).finished();
-  await page.unroute("**/state");
-  assert.deepEqual([await heading("third name").count(), await heading("second name").count()], [1, 0]);
-
-  await must(yard.client.call("undoTurn", { params: { id } }));
-  await page.getByText(/to: go on/).waitFor({ state: "hidden" });
-  assert.deepEqual([await heading("third name").count(), await heading("second name").count()], [1, 0]);
-});
-
 test("what the server refuses in the list is told at the edge of the page, with what to do [B1][P4]", {
   skip,
 }, async (t) => {

@@ -10,7 +10,6 @@ import { foldEvents } from "../../web/src/chat/fold.ts";
 import { readBefore } from "../../web/src/chat/read-before.ts";
 import { stateOf } from "../../web/src/chat/team.ts";
 import { inPlace } from "../../web/src/conversations/groups.ts";
-import { handOverPins } from "../../web/src/conversations/kept-pins.ts";
 import { ConversationList, type ListHearers, undoMs } from "../../web/src/conversations/list.ts";
 import { DecisionInbox } from "../../web/src/decisions/inbox.ts";
 import { blocksOf } from "../../web/src/markdown/parse.ts";
@@ -204,75 +203,6 @@ test("a pinned conversation stands in the list once, also where one has come to 
   isWhole();
   await list.load();
   isWhole();
-});
-
-test("why the list cannot be loaded stands in it, and why older ones cannot be is told [B1][P4]", async () => {
-  const rows = Array.from({ length: 300 }, (_, at) => row(`c${at}`));
-  const told: string[] = [];
-  let isFull = true;
-  const list = listOver(
-    async (url) => {
-      if (isFull) return Response.json(full, { status: full.status });
-      const query = new URL(url).searchParams;
-      const from = Number(query.get("before") ?? 0);
-      const upTo = from + Number(query.get("limit"));
-      return Response.json(
-        query.has("pinned") ? { items: [], next: null } : { items: rows.slice(from, upTo), next: String(upTo) },
-      );
-    },
-    ({ detail }) => told.push(detail),
-  );
-  const shown = () => {
-    const { phase, failure, items } = list.view.get();
-    return [phase, failure?.detail, items.length];
-  };
-  await list.load();
-  assert.deepEqual([shown(), told], [["failed", full.detail, 0], []]);
-  isFull = false;
-  await list.load();
-  for (const [before, after] of [
-    [50, 100],
-    [100, 150],
-    [150, 200],
-    [200, 250],
-  ]) {
-    isFull = true;
-    await list.loadMore();
-    assert.deepEqual([shown(), told.splice(0)], [["ready", undefined, before], [full.detail]]);
-    isFull = false;
-    await list.loadMore();
-    assert.deepEqual([shown(), told], [["ready", undefined, after], []]);
-  }
-});
-
-test("pins that a browser kept for itself are kept until the server has them [B1]", async (t) => {
-  const kept = new Map([["agentyard.pinned", '["a","b","gone",7]']]);
-  const storage = {
-    getItem: (name: string) => kept.get(name) ?? null,
-    setItem: (name: string, value: string) => kept.set(name, value),
-    removeItem: (name: string) => kept.delete(name),
-  };
-  const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage") ?? { configurable: true };
-  Object.defineProperty(globalThis, "localStorage", { configurable: true, value: storage });
-  t.after(() => Object.defineProperty(globalThis, "localStorage", before));
-  let refused = ["b"];
-  const pinned = new Set<string>();
-  const list = listOver(async (url, { method }) => {
-    if (method === "GET") return Response.json({ items: [row("a"), row("b")], next: null });
-    const id = new URL(url).pathname.split("/").at(-1) ?? "";
-    const { status, ...rest } = id === "gone" ? gone("gone") : full;
-    if (id === "gone" || refused.includes(id)) return Response.json({ ...rest, status }, { status });
-    pinned.add(id);
-    return Response.json(row(id, { pinned: true }));
-  });
-  await handOverPins(list);
-  assert.equal(kept.get("agentyard.pinned"), '["a","b","gone",7]', "nothing is handed over before the list is there");
-  await list.load();
-  await handOverPins(list);
-  assert.deepEqual([[...pinned], [...kept]], [["a"], [["agentyard.pinned", '["b"]']]]);
-  refused = [];
-  await handOverPins(list);
-  assert.deepEqual([[...pinned], [...kept]], [["a", "b"], []]);
 });
 
 // What the browser's inbox shows when answers of the server come in another order than they were asked for.
@@ -494,13 +424,6 @@ test("scrolling back to the beginning of a long conversation shows each message 
     items.flatMap((item) => (item.kind === "user" ? item.id : [])),
     ids,
   );
-});
-
-test("where the log cannot be read, the timeline is told why [B1][P4]", async () => {
-  const fetch = () => Promise.resolve(new Response(null, { status: 503 }));
-  const client = createClient({ fetch, baseUrl: "http://yard.invalid", language: "en", newKey: () => "k" });
-  const read = await readTurns(client, "busy", 4);
-  assert.equal(read.ok ? "read" : read.failure.code, "answer_unreadable");
 });
 
 // Answers come in pieces; what was finished once is not read again.

@@ -253,27 +253,6 @@ story(
   { clock: patient, env: { AGENTYARD_ATTEMPTS_MAX: "6" } },
 );
 
-const once = { AGENTYARD_ATTEMPTS_MAX: "1" };
-
-story(
-  "a stream that breaks off, one that says why and a key that is refused end in their typed failures, and the next turn works [M6][M3][Q2]",
-  [
-    { text: "half of it", fault: { after: 2, kind: "break" } },
-    { text: "half of it", fault: { after: 2, kind: "error" } },
-    { refuses: "key" },
-    says("Well again."),
-  ],
-  async ({ yard }) => {
-    const id = await newConversation(yard);
-    for (const code of ["model_network", "model_overloaded", "model_auth"]) {
-      const { outcome, events } = await yard.ask("hello", { conversation: id });
-      assert.deepEqual([outcome, all(events, "turn.finished").at(-1)?.failure?.code], ["failed", code]);
-    }
-    assert.equal((await yard.ask("again", { conversation: id })).answer, "Well again.");
-  },
-  { env: once },
-);
-
 for (const wire of wires) {
   test(`${wire.api}: a conversation that is too long for the model is summed up, and the turn goes on [M6][Z2]`, async () => {
     const summary = says(Array.from({ length: 7 }, (_, n) => `## ${n + 1}. Part\n- all of it`).join("\n"));

@@ -20,61 +20,6 @@ const results: Readonly<Record<string, string>> = {
   todo_read: "- [in_progress] water the flowers",
   ask_human: "Ada",
 };
-const notAnAi = { en: /demo model.*not an AI/, zh: /演示模型.*不是人工智能/ };
-
-const prompts = {
-  en: [
-    "hello",
-    "what are you?",
-    "what time is it?",
-    "plan a trip",
-    "show my list",
-    "do two things at once",
-    "ask me something",
-    "how do I connect a model?",
-    "write a poem",
-  ],
-  zh: [
-    "你好",
-    "你是谁？",
-    "现在几点了？",
-    "计划一次旅行",
-    "查看我的待办",
-    "同时做两件事",
-    "问我一个问题",
-    "怎么接入模型？",
-    "写一首诗",
-  ],
-} as const;
-
-for (const language of ["en", "zh"] as const) {
-  test(`the first answer of a conversation says that this is no AI, later ones do not repeat it: ${language} [M5]`, async () => {
-    for (const prompt of prompts[language]) {
-      const talk = startTalk();
-      assert.match((await talk.say(prompt)).text, notAnAi[language], prompt);
-      const later = await talk.say(language === "en" ? "write another poem" : "再写一首诗");
-      assert.doesNotMatch(later.text, notAnAi[language], prompt);
-    }
-  });
-
-  test(`it answers in the language of the newest message: ${language} [M5]`, async () => {
-    for (const prompt of prompts[language]) {
-      const talk = startTalk();
-      await talk.say(language === "en" ? "你好" : "hello");
-      const { text } = await talk.say(prompt);
-      const withoutNames = text.replace(/`[^`]*`|```[\s\S]*?```|“[^”]*”/g, "");
-      assert.equal(/\p{Script=Han}{2}/u.test(withoutNames), language === "zh", `${prompt} → ${text}`);
-    }
-  });
-}
-
-test("it tells the time from the tool's result, in the zone of this machine where that is known [M5]", async () => {
-  const plain = await startTalk().say("What time is it?");
-  assert.deepEqual([plain.calls, /It is 2026-03-01 18:05:00 Sunday \(UTC\)\./.test(plain.text)], [[["now", {}]], true]);
-  const zoned = await startTalk({ timezone: "Asia/Shanghai" }).say("现在几点？");
-  assert.deepEqual(zoned.calls, [["now", { timezone: "Asia/Shanghai" }]]);
-  assert.match(zoned.text, /现在是 2026-03-01 18:05:00/);
-});
 
 test("it tells the exact lines that connect a real model [M5]", async () => {
   const { text } = await startTalk().say("How do I connect a real model?");
@@ -223,65 +168,6 @@ test("it searches one file, a folder or all files [M5]", async () => {
   );
   for (const prompt of ["search the web for cats", "在网上搜索猫"])
     assert.deepEqual((await startDemoTalk(files).say(prompt)).calls, [], prompt);
-});
-
-test("it reads a file before it changes it [M5][F2]", async () => {
-  const read = ["read_file", { path: "outputs/notes.txt" }];
-  const change = { path: "outputs/notes.txt", old_string: "red", new_string: "dark blue", replace_all: true };
-  for (const prompt of [
-    "change red to dark blue in outputs/notes.txt",
-    "In outputs/notes.txt, replace “red” with “dark blue”",
-    "把 outputs/notes.txt 里的 red 改成 dark blue",
-    "请在 outputs/notes.txt 中把red换成dark blue",
-  ]) {
-    const { calls, text } = await startDemoTalk(files).say(prompt);
-    assert.deepEqual(calls, [read, ["edit_file", change]], prompt);
-    assert.match(text, /“red”.*“dark blue”/, prompt);
-  }
-  assert.deepEqual((await startDemoTalk(files).say("change red to blue in notes.txt")).calls, [
-    ...look,
-    read,
-    ["edit_file", { ...change, new_string: "blue" }],
-  ]);
-});
-
-const table = "city,units\nOslo,12\nRio,30\n";
-const filesOfAttachedFiles = {
-  "uploads/a.csv": table,
-  "uploads/b.csv": "n\n1\n",
-  "uploads/c.csv": "n\n2\n",
-  "uploads/d.csv": "n\n3\n",
-  "uploads/two words.csv": table,
-  "uploads/numbers.txt": "red\n",
-  "uploads/表.v2最终.docx": "x",
-};
-const read = (name: string) => ["read_file", { path: `uploads/${name}` }];
-
-/** A message as AgentYard hands it on when these files came with it. */
-function withFiles(text: string, ...names: string[]): string {
-  return `${text}\n\nUploaded files:\n${names.map((name) => `- ${name} → uploads/${name} (csv)`).join("\n")}`;
-}
-
-test("a file named with # is worked on where it was put, however its name was typed [M5][F3]", async () => {
-  const cases: [prompt: string, name: string][] = [
-    ["summarise the numbers of #data/a.csv", "a.csv"],
-    ["summarise the numbers of #data/*.csv", "a.csv"],
-    ["summarise the numbers of #sub/**/a.csv, please", "a.csv"],
-    ["summarise #/tmp/x/a.csv!", "a.csv"],
-    ["summarise #~/a.csv", "a.csv"],
-    ["summarise #two\\ words.csv", "two words.csv"],
-    ['summarise #"two words.csv"', "two words.csv"],
-    ["summarise #'my folder/two words.csv'.", "two words.csv"],
-    ["请统计#数据/a.csv的数字", "a.csv"],
-    ["统计#/tmp/some_long/path_of/a.csv谢谢", "a.csv"],
-    ["summarise /srv/data/a.csv", "a.csv"],
-  ];
-  for (const [prompt, name] of cases) {
-    const { calls, text } = await startDemoTalk(filesOfAttachedFiles).say(withFiles(prompt, name));
-    assert.deepEqual(calls, [read(name)], prompt);
-    assert.match(text, /\| units \| 2 \| 12 \| 30 \| 21 \| 42 \|/, prompt);
-    assert.equal(/\p{Script=Han}/u.test(text), /\p{Script=Han}/u.test(prompt), `the language of ${prompt}`);
-  }
 });
 
 const filesOfFailures = { "uploads/a.txt": "red\n" };
