@@ -142,26 +142,6 @@ test("decisions from before there were hashes are checked as they were made, als
   assert.deepEqual(faultsOf(rowsOf(bytes), isOld), ["1/4 bytes_differ"]);
 });
 
-test("what was asked before there were hashes and answered since is held by the hash of the answer, and so is its place [H2]", () => {
-  const isOld = { isOld: () => true };
-  const asked = (id: string): NewEvent => ({ type: "decision.asked", ...payment, id });
-  const made = (id: string, previous: string) => {
-    const said = { id, verdict: "approve", by: "local", argumentsHash: argumentsHash("{}"), time } as const;
-    return chained({ ...payment, id }, said, previous);
-  };
-  const [first, second] = [made("a", ""), made("b", made("a", "").hash ?? "")];
-  const faults = (...decisions: (typeof first)[]) =>
-    faultsOf(
-      rowsOf([asked("a"), asked("b"), ...decisions.map((body): NewEvent => ({ type: "decision.made", ...body }))]),
-      isOld,
-    );
-  assert.deepEqual(faults(first, second), []);
-  assert.deepEqual(faults({ ...first, by: "eve" }, second), ["1/3 made_changed"]);
-  assert.deepEqual(faults(first, made("b", "")), ["1/4 broken_link"], "it names the newest, not one before it");
-  const changed = { ...payment, id: "a", hash: askedHash({ ...payment, id: "b" }) };
-  assert.deepEqual(faultsOf(rowsOf([{ type: "decision.asked", ...changed }]), isOld), ["1/1 asked_changed"]);
-});
-
 test("an agent that went on without the decision it had asked for is found, whatever took its place [H2]", () => {
   const rows = record();
   const instead = (event: NewEvent, seq: number): RecordRow => ({ ...(rowsOf([event])[0] ?? assert.fail()), seq });

@@ -86,15 +86,6 @@ test("an agent's budget is held back until it ends, and then what it spent is it
   assert.deepEqual(paid(spawned("task"), { type: "agent.ended", id: "task", outcome: "failed" }).agents, 1);
 });
 
-test("what was set last holds, and a turn counts from where it began [A4]", () => {
-  const set = (tokens: number, by: "person" | "parent"): NewEvent => ({ type: "budget.set", limits: { tokens }, by });
-  const kept = spending([0, set(1, "parent")], [0, note(1)], [0, started], [0, note(1)], [0, set(2, "person")]);
-  assert.deepEqual(
-    [kept.set, kept.before.tokens, kept.spent.tokens],
-    [{ limits: { tokens: 2 }, by: "person" }, 12, 24],
-  );
-});
-
 test("time is work while a model is asked, a call runs or room is made, and none while people are waited for [A4]", () => {
   const ms = (...events: readonly Timed[]) => spent(...events).ms;
   const begun: Timed[] = [

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LogEvent, NewEvent } from "../protocol/events.ts";
 import { foldHistory } from "./history.ts";
-import { knownHash } from "./known.ts";
 
 test("an agent knows what it has read, written or got with a message, and nothing that others put there [F2]", () => {
   const attached = { path: "uploads/a.csv", name: "a.csv", type: "csv", bytes: 3 };
@@ -139,25 +138,6 @@ test("after undo nobody knows what the turn wrote, and what was known and is the
     { type: "file.changed", path: "outputs/removed.md", by: "undo" },
   );
   assert.deepEqual(known, { ":outputs/a.md": "h1 whole", ":outputs/b.md": "h1 whole" });
-});
-
-test("whoever wants all of a file to be known does not get by with a part [F2]", () => {
-  const events = [
-    ...started,
-    { type: "file.known", path: "part", hash: "h1", part: true } as const,
-    { type: "file.known", path: "whole", hash: "h2" } as const,
-    step(1),
-  ];
-  const history = foldHistory(numbered(events));
-  const asked = ["part", "whole", "none"].map((path) => [
-    knownHash(history, { path }),
-    knownHash(history, { path }, "whole"),
-  ]);
-  assert.deepEqual(asked, [
-    ["h1", undefined],
-    ["h2", "h2"],
-    [undefined, undefined],
-  ]);
 });
 
 test("who writes a file anew over what others made of it knows all of it, whatever was known of it before [F2]", () => {

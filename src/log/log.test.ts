@@ -8,9 +8,8 @@ import type { EventType, NewEvent } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
-import { emptyHistory, type History } from "./history-state.ts";
+import { emptyHistory } from "./history-state.ts";
 import { openLog } from "./log.ts";
-import { openSharing } from "./share-recipes.ts";
 
 /** A log with one conversation, and all that it tells others. */
 async function oneConversation(t: TestContext) {
@@ -169,49 +168,4 @@ test("a title, a mark and how far was read that could not be stored are told as 
     [full, full, full],
   );
   assert.deepEqual(await log.find(localOwner, "c"), made);
-});
-
-test("the beginning of an id names up to ten conversations that begin so; none at all names nothing, also where there is only one [C1]", async (t) => {
-  const log = logOver(openDatabase(t, manualClock()));
-  const found = async (prefix: string) => {
-    const answer = await log.findByPrefix(localOwner, prefix);
-    return answer.ok ? answer.value.id : [answer.failure.code, answer.failure.params];
-  };
-  const unknown = ["conversation_not_found", { id: "" }];
-  const ids = Array.from({ length: 11 }, (_, index) => `a${100 + index}`);
-  for (const [index, id] of ids.entries()) {
-    assert.ok((await log.createConversation(localOwner, { id })).ok);
-    if (index === 0) assert.deepEqual([await found("a"), await found("")], ["a100", unknown]);
-  }
-  assert.deepEqual(
-    [await found("a110"), await found(""), await found("b")],
-    [...["a110", unknown], ["conversation_not_found", { id: "b" }]],
-  );
-  const [code, params] = await found("a1");
-  assert.equal(code, "conversation_ambiguous");
-  assert.equal(new Set(/(a\d+(, )?)+/.exec(Object(params).candidates)?.[0].split(", ")).size, 10);
-});
-
-const recipesMax = 64;
-
-function historyWith(system: string): History {
-  const systemMessage = { role: "system", text: system } as const;
-  const recipe = { ...{ system, systemMessage, tools: "[]", descriptions: [] }, startedAt: 1 };
-  return { ...emptyHistory(), recipe };
-}
-
-test("conversations with the same recipe hold it once, up to the limit; beyond it what is shared begins anew and each still has its own", () => {
-  const share = openSharing();
-  const systems = Array.from({ length: recipesMax }, (_, index) => `system ${index}`);
-  const first = systems.map((system) => share(historyWith(system)).recipe);
-  const again = systems.map((system) => share(historyWith(system)).recipe);
-  for (const [index, recipe] of again.entries()) {
-    assert.equal(recipe?.systemMessage, first[index]?.systemMessage);
-    assert.equal(recipe?.descriptions, first[0]?.descriptions);
-  }
-  const beyond = share(historyWith("one more")).recipe;
-  assert.equal(beyond?.systemMessage.text, "one more");
-  const anew = share(historyWith("system 0")).recipe;
-  assert.deepEqual(anew?.systemMessage, first[0]?.systemMessage);
-  assert.notEqual(anew?.systemMessage, first[0]?.systemMessage);
 });

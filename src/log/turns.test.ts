@@ -135,23 +135,6 @@ test("a decision is about the edited arguments, those that were shown, or the qu
   );
 });
 
-test("a turn has images from its message, from one that joins or from a result, and not without [Z1][T1]", () => {
-  const has = (...events: readonly NewEvent[]) => foldHistory(numbered(events)).turn?.hasImages;
-  const asked = [said("a"), started, step(1), answer(1, ["x"])];
-  assert.deepEqual(
-    [
-      has(said("a"), started),
-      has(said("a", { images: [] }), started),
-      has(said("a", { images: [image] }), started),
-      has(...asked, result("x", { images: [] })),
-      has(...asked, result("x", { images: [image] })),
-      has(said("a"), started, said("a", { id: "b", mode: "steer", images: [image] }), step(1, { joined: ["b"] })),
-      has(said("a"), started, said("a", { id: "b", mode: "steer" }), step(1, { joined: ["b"] })),
-    ],
-    [false, false, true, false, true, true, false],
-  );
-});
-
 test("who the user is handed over to reads what to do when the calls have their results, and is done with all behind them [A1]", () => {
   const told = ({ stack, messages }: ReturnType<typeof after>) => [
     stack.map(({ id, isActing }) => `${id} ${isActing}`),
@@ -201,27 +184,6 @@ test("whatever others may append at any time is taken in afterwards, and nothing
   ];
   const isTaken = (event: NewEvent) => insertEvents(after(), 1, [{ ...event, seq: 2, at: 0 }]);
   assert.deepEqual([others.filter((event) => !isTaken(event)), own.filter(isTaken)], [[], []]);
-});
-
-const compactedOnce = { strategy: "compact", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 } as const;
-const failed: NewEvent = {
-  ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network" },
-  failure: { code: "model_network", params: {} },
-};
-
-test("an answer ends what was counted of failures and of room that was made before it [L2][Z2]", () => {
-  const before = [step(1), failed, failed, { type: "compacted", turn: 1, ...compactedOnce, by: "window" } as const];
-  const counts = (...events: readonly NewEvent[]) => {
-    const { turn } = after(...events);
-    return [turn?.failures, turn?.compactions];
-  };
-  assert.deepEqual(
-    [counts(...before), counts(...before, answer(1, []))],
-    [
-      [2, 1],
-      [0, 0],
-    ],
-  );
 });
 
 test("a turn that is taken up again belongs to who took it up, and how often that was is counted [L2]", () => {
@@ -316,16 +278,6 @@ test("an answer that nobody counted leaves the last count as it was: what came s
   assert.deepEqual(talk.history.counted, counted);
 });
 
-test("a message of blanks alone, which an older log may hold, is sent as words that say so [Z3]", () => {
-  for (const text of [" ", "\n\t", "\u200b\u2060", "\u3000"])
-    assert.equal(talkOf([{ said: text, steps: [] }]).history.messages.at(-1)?.text, "(an empty message)");
-  assert.equal(
-    talkOf([{ said: " ", images: 1, steps: [] }]).history.messages.at(-1)?.text,
-    " ",
-    "an image says enough",
-  );
-});
-
 const room = (more: Partial<EventBody<"compacted">> = {}): NewEvent => ({
   ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary: "", messagesBefore: 9, messagesAfter: 1 },
   ...more,
@@ -379,39 +331,9 @@ test("a message that is shortened has no reminder behind it any more, and a resu
 });
 
 const startedTurn = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
-const endedTurn = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
-const compactedTo = (upTo: number): NewEvent => ({
-  ...{
-    type: "compacted",
-    turn: 1,
-    strategy: "compact",
-    upTo,
-    summary: "in short",
-    messagesBefore: 3,
-    messagesAfter: 2,
-  },
-});
 const decided = (agent?: string): NewEvent => ({
   ...{ type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "" },
   ...(agent === undefined ? {} : { agent }),
-});
-
-test("in a turn that was given another history, what waits aside moves along when others wrote before it [C1][L2]", () => {
-  const instead = [{ role: "user", text: "given" }];
-  const own = (moved: number): NewEvent[] => [
-    ...[startedTurn(1, "a"), { type: "file.known", path: "read", hash: "h1" } as const, step(1), answer(1, [])],
-    { type: "file.known", path: "not read yet", hash: "h2" },
-    ...[compactedTo(3 + moved), endedTurn(1), startedTurn(2, "b"), step(1)],
-  ];
-  const head = [said("a"), said("b", { instead })];
-  const renamed: NewEvent = { type: "conversation.renamed", title: "x" };
-  const history = foldHistory(numbered([...head, ...own(0)]));
-  const [, , other] = numbered([...head, renamed]);
-  assert.ok(other !== undefined && insertEvents(history, 2, [other]));
-  const { aside, checkpoints } = foldHistory(numbered([...head, renamed, ...own(1)]));
-  assert.deepEqual(history.aside, aside);
-  assert.deepEqual(history.checkpoints, checkpoints);
-  assert.deepEqual([aside?.known.get(":read")?.seq, aside?.summary?.upTo, aside?.seqs], [5, 4, [4, 7, 11]]);
 });
 
 test("what a person decides for another agent is taken in without reading the log anew [H2][L2]", () => {

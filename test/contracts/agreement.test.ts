@@ -44,51 +44,7 @@ test("all processes on one database have one key and one folder of files; one th
   assert.match(await enter({ filesDir: folder("third"), secretKey: key }), /other_key/);
 });
 
-type Rest = "server" | "secret" | "files";
-
 /** What becomes of a server whose key or files are others than those that were agreed on, and on which this rests. */
-async function entering(t: TestContext, other: "key" | "files", ...rests: readonly Rest[]) {
-  const { storage, folder, join: enter } = await place(t);
-  assert.equal(await enter({ filesDir: folder("files"), secretKey: key }), "ok");
-  if (rests.includes("server")) await storage.beat({ id: "a", address: "host:1" });
-  if (rests.includes("secret"))
-    unwrap(
-      await storage.putSecret({ owner: localOwner, name: "n", sealed: new Uint8Array(1), createdAt: 1, updatedAt: 1 }),
-    );
-  if (rests.includes("files")) {
-    const wanted = { folder: "workspace/c", otherFolder: "x", at: morning };
-    const row = unwrap(await storage.workspaceOf(await makeConversation(storage), wanted));
-    unwrap(await storage.updateWorkspace(row.folder, { madeAt: morning }));
-  }
-  const comes = {
-    filesDir: folder(other === "files" ? "other" : "files"),
-    secretKey: other === "key" ? `other${key}` : key,
-  };
-  const answer = await enter(comes);
-  const why = answer === "ok" ? answer : JSON.parse(answer).params.why;
-  return [why, readdirSync(comes.filesDir)];
-}
-
-test("another key is taken where no server lives and no secret rests on the old one, whatever files there are [N1]", {
-  skip,
-}, async (t) => {
-  const mark = [".agentyard-files"];
-  assert.deepEqual(await entering(t, "key"), ["ok", mark]);
-  assert.deepEqual(await entering(t, "key", "files"), ["ok", mark]);
-  assert.deepEqual(await entering(t, "key", "secret"), ["other_key", mark]);
-  assert.deepEqual(await entering(t, "key", "server"), ["other_key", mark]);
-});
-
-test("other files are taken where no server lives and no conversation has any, whatever secrets there are; else no mark is left [N1]", {
-  skip,
-}, async (t) => {
-  const mark = [".agentyard-files"];
-  assert.deepEqual(await entering(t, "files"), ["ok", mark]);
-  assert.deepEqual(await entering(t, "files", "secret"), ["ok", mark]);
-  assert.deepEqual(await entering(t, "files", "files"), ["other_files", []]);
-  assert.deepEqual(await entering(t, "files", "server"), ["other_files", []]);
-});
-
 test("processes that begin in one moment make one mark, and a key that lies in a data directory is that of one process [N1]", {
   skip,
 }, async (t) => {

@@ -83,7 +83,7 @@ test("the record of decisions holds after undo, in a branch and in what is decid
   assert.deepEqual(checked(where.database), { decisions: 12, faults: [] });
 });
 
-test("doctor finds one changed byte of the record, and names the conversation, the event and what is wrong [H2][P2]", async (t) => {
+test("doctor finds one changed byte of the record and a rule that nobody made, and names what is wrong [H2][P2]", async (t) => {
   const where = await place(t);
   const conversation = await decideTwice(where);
   const home = makeHome(t);
@@ -102,9 +102,19 @@ test("doctor finds one changed byte of the record, and names the conversation, t
     `UPDATE event SET body = replace(body, '"verdict":"reject"', '"verdict":"approve"')
       WHERE type = 'decision.made' AND body LIKE '%"verdict":"reject"%'`,
   );
+  const rule = { tool: "pay", scope: "user", match: { match: "call", hash: "", shown: "" }, at: 1, by: "local" };
+  change(
+    where.database,
+    "INSERT INTO rule (owner, id, number, body, at) VALUES ('local', 'deadbeef', NULL, ?, 1)",
+    JSON.stringify({ id: "deadbeef", ...rule }),
+  );
   const broken = await doctor();
   assert.equal(broken.code, 1);
-  assert.equal(broken.found.length, 1);
+  const texts = broken.found.map(({ text }: { text: string }) => text);
+  assert.ok(
+    texts.includes("The rule deadbeef allows something always, and no decision on record says so."),
+    `${texts}`,
+  );
   assert.match(
     broken.found[0].text,
     new RegExp(
@@ -137,23 +147,6 @@ test("a decision whose hash was taken away is not one from before there were has
     decisions: 2,
     faults: ["asked", "asked", "made", "made"].map((what) => `${conversation} ${what}_changed`),
   });
-});
-
-test("doctor names a rule that nobody made [H2][P2]", async (t) => {
-  const where = await place(t);
-  await decideTwice(where);
-  const rule = { tool: "pay", scope: "user", match: { match: "call", hash: "", shown: "" }, at: 1, by: "local" };
-  change(
-    where.database,
-    "INSERT INTO rule (owner, id, number, body, at) VALUES ('local', 'deadbeef', NULL, ?, 1)",
-    JSON.stringify({ id: "deadbeef", ...rule }),
-  );
-  const { code, output } = await makeHome(t).start("doctor", "--json", "--data", where.parts.data).ended;
-  const found = JSON.parse(output).checks.filter(({ name }: { name: string }) => name === "decisions");
-  assert.deepEqual(
-    [code, found.map(({ text }: { text: string }) => text)],
-    [1, ["The rule deadbeef allows something always, and no decision on record says so."]],
-  );
 });
 
 test("a tool never runs with other bytes than those that were approved [H2]", async (t) => {

@@ -60,16 +60,6 @@ test("who comes back in the very moment in which its home is taken has it or has
 const waitingSql = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE application_name = 'homes' AND wait_event_type = 'Lock'`;
 
-test("an answer that lay about while a process was held up is asked for again [N1][L2]", { skip }, async (t) => {
-  const { slow, two, clock, storage } = await heldUp(t);
-  storage.afterAnswer = async () => {
-    clock.move(10_000);
-    await two.beat(b);
-    await two.homeOf("c:1", "b");
-  };
-  assert.deepEqual(await slow.homeOf("c:1"), { isHere: false, server: "b", address: b.address });
-});
-
 test("a process that has left takes no home any more, and is not taken for a living one because somebody asked it [N1][P3]", {
   skip,
 }, async (t) => {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { before, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
-import { failure } from "../../src/protocol/failure.ts";
 import { openConnections } from "../../src/storage/postgres/connections.ts";
 import { openLanes, type Transaction } from "../../src/storage/postgres/lanes.ts";
 import { until } from "../world/events.ts";
@@ -118,55 +117,7 @@ test("appends of two servers that never wait for each other leave no gap and ove
   );
 });
 
-type Hindered = {
-  readonly schema: string;
-  /** Which writes; of as many of them the first ones. */
-  readonly write: "UPDATE ON log";
-  readonly times: number;
-};
-
 /** Somebody has made the database refuse writes as if a row were locked. */
-async function hindered({ schema, write, times }: Hindered) {
-  const does = "RAISE EXCEPTION 'no' USING ERRCODE = 'lock_not_available'";
-  await server.run(`SET search_path = ${schema}; CREATE SEQUENCE tries;
-    CREATE FUNCTION hinder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF nextval('${schema}.tries') > ${times} THEN RETURN NEW; END IF; ${does}; END $$;
-    CREATE TRIGGER hindered BEFORE ${write} FOR EACH STATEMENT EXECUTE FUNCTION hinder()`);
-  return {
-    async tries(): Promise<number> {
-      return Number((await server.run(`SELECT last_value FROM ${schema}.tries`)).rows[0]?.last_value);
-    },
-    async [Symbol.asyncDispose]() {
-      await server.run(`DROP FUNCTION ${schema}.hinder CASCADE; DROP SEQUENCE ${schema}.tries`);
-    },
-  };
-}
-
-test("a lease that could not be renewed, released or let run out at once is tried once more, and no oftener [N1][Q2][L2]", {
-  skip,
-}, async (t) => {
-  const { storages, schema } = await severalStorages(t, server, { count: 1 });
-  const [one] = storages;
-  const number = await makeConversation(one);
-  const trying = async (times: number, work: () => Promise<unknown>) => {
-    await using hinder = await hindered({ schema, write: "UPDATE ON log", times });
-    return [await work(), await hinder.tries()];
-  };
-  const lease = { holder: "me", epoch: unwrap(await one.claimLease(number, "me", 1)).epoch };
-  const renew = () => one.renewLease(number, { ...lease, ttlMs: 1 });
-  assert.deepEqual(
-    [await trying(0, renew), await trying(1, renew), await trying(9, renew)],
-    [
-      [ok(true), 1],
-      [ok(true), 2],
-      [failure("storage_busy", {}), 2],
-    ],
-  );
-  for (const work of [() => one.expireLeases(), () => one.releaseLease(number, lease)])
-    for (const times of [9, 1]) assert.deepEqual(await trying(times, work), [undefined, 2]);
-  assert.deepEqual(unwrap(await one.claimLease(number, "another", 1)), { epoch: 2, wasAbandoned: false });
-});
-
 test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", {
   skip,
 }, async (t) => {

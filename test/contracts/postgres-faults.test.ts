@@ -187,18 +187,6 @@ test("a server that takes connections and never answers is away; who held the da
   await until("nobody holds it", async () => (await holdersOf(url)) === 0);
 });
 
-test("who ends while it takes the database again leaves no connection behind [N1][Q2]", { skip }, async () => {
-  const url = server.newPlace();
-  const held = unwrap(await holdAs({ url, clock: systemClock }));
-  await using before = await server.session();
-  await before.query(`SELECT pg_terminate_backend(pid) ${locksOf(url)}`);
-  await held.close();
-  await until("nobody holds it", async () => {
-    const { rowCount } = await before.query(`SELECT 1 ${locksOf(url)}`);
-    return rowCount === 0;
-  });
-});
-
 test("what was begun while the server starts anew is done when it is there again, each thing once [N1][Q2]", {
   skip,
 }, async (t) => {

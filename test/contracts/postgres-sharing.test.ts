@@ -355,21 +355,3 @@ function counting(storage: Storage): Storage & { asked: number } {
   };
   return counted;
 }
-
-test("a server that has another address by now is found there, by its homes too, and keeps its place in the row [N1]", {
-  skip,
-}, async (t) => {
-  const { storages, clock } = await severalStorages(t, server, { count: 2 });
-  const [one, two] = storages;
-  await one.beat(a);
-  clock.set(morning + 1);
-  await two.beat(b);
-  await one.homeOf("c:1", "a");
-  const moved = { ...a, address: "host-a:2" };
-  clock.set(morning + 2);
-  assert.deepEqual(await one.beat(moved), { wasGone: false, living: [a, b] });
-  assert.deepEqual((await two.beat(b)).living, [moved, b]);
-  assert.deepEqual(await two.homeOf("c:1", "b"), moved);
-  clock.set(morning + 3_001);
-  assert.deepEqual((await two.beat(b)).living, [moved, b], "it was seen when it told so");
-});

@@ -16,7 +16,6 @@ const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
   append: appendForEver,
   lock: holdWriteLock,
   open: openAndAppend,
-  fill: fillUnderLimit,
   "write-on": writeOnAfterLimit,
   tmpfs: fillSmallDisk,
   own: ownOnCommand,
@@ -54,20 +53,7 @@ async function openAndAppend(directory: string): Promise<void> {
   await opened.value.close();
 }
 
-/** Under a limit for the size of a file, which the child can lift itself. */
-async function fillUnderLimit(directory: string): Promise<void> {
-  const path = join(directory, "sessions.db");
-  const storage = unwrap(openSqlite({ path, clock: systemClock }));
-  const number = await makeConversation(storage);
-  const kept = await appendUntilFull(storage, number, 50_000);
-  const isKept = (await readAll(storage, number)).length === kept.appends;
-  liftLimit();
-  const after = codeOf(await storage.append({ number, events: facts("there is room again") }));
-  await storage.close();
-  say(JSON.stringify({ code: kept.code, isKept, after, integrity: integrityOf(path) }));
-}
-
-/** Under such a limit too; when it is lifted, 12 MB more are written. */
+/** Under a limit for the size of a file; when it is lifted, 12 MB more are written. */
 async function writeOnAfterLimit(directory: string): Promise<void> {
   const path = join(directory, "sessions.db");
   let monotonic = 0;

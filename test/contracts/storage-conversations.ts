@@ -309,23 +309,6 @@ export const searchPromises: readonly Promised[] = [
     },
   },
   {
-    says: "a conversation keeps the agent and the application that named it first, and how far it was read [S5][C4]",
-    async holds(place) {
-      const storage = await place.open();
-      const number = await makeConversation(storage);
-      const change = async (row: object) =>
-        unwrap(await storage.append({ number, events: facts("a"), with: { row: { updatedAt: morning + 1, ...row } } }));
-      await change({ agentId: "first", appKey: "app", readIndex: 4 });
-      await change({ agentId: "second", appKey: "other" });
-      await change({ readIndex: 2 });
-      const found = await storage.conversationByNumber(number);
-      assert.deepEqual([found?.agentId, found?.appKey, found?.readIndex], ["first", "app", 2]);
-      await remove(storage, number);
-      const buried = await storage.conversationByNumber(number);
-      assert.deepEqual([buried?.agentId, buried?.appKey, buried?.readIndex], [undefined, undefined, 0]);
-    },
-  },
-  {
     says: "a conversation is pinned and looked at without being changed; when it was looked at only grows [B1][L9]",
     async holds(place) {
       const storage = await place.open();

@@ -79,18 +79,6 @@ export const logPromises: readonly Promised[] = [
     },
   },
   {
-    says: "appending to a conversation that does not exist fails and stores nothing [L2]",
-    async holds(place) {
-      const storage = await place.open();
-      assert.equal(codeOf(await storage.append({ number: 77, events: facts("a") })), "conversation_not_found");
-      assert.equal(
-        codeOf(await storage.append({ number: 77, epoch: 1, events: facts("a") })),
-        "conversation_not_found",
-      );
-      assert.deepEqual(await readAll(storage, 77), []);
-    },
-  },
-  {
     says: "a follower hears of every commit in order until it ends, and others go on hearing [L2]",
     async holds(place) {
       const storage = await place.open();
@@ -213,24 +201,6 @@ export const logPromises: readonly Promised[] = [
       assert.equal(await second.received(number, "m"), 1);
       assert.deepEqual(await second.getBlob(number, hash), new Uint8Array([0, 255, 7]));
       assert.deepEqual(await second.dueWakes(5), [{ number, notBefore: morning, head: 2 }]);
-    },
-  },
-  {
-    says: "two processes that write to the same conversation in turn leave no gap and overwrite nothing [P3]",
-    async holds(place) {
-      const [here, there] = [await place.open(), await place.open()];
-      const number = await makeConversation(here);
-      for (const [storage, text] of [
-        [here, "a"],
-        [there, "b"],
-        [there, "c"],
-        [here, "d"],
-        [there, "e"],
-      ] as const) {
-        unwrap(await storage.append({ number, events: facts(text) }));
-      }
-      for (const storage of [here, there])
-        assert.deepEqual(await readAll(storage, number), stored(1, "a", "b", "c", "d", "e"));
     },
   },
   {

@@ -14,7 +14,7 @@ import type {
   UserRow,
 } from "../../src/storage/storage.ts";
 import { alice, bob, idOf, makeConversation, morning, type Promised, unwrap } from "./storage-place.ts";
-import { ask, conversationRow, remove } from "./storage-workspaces.ts";
+import { remove } from "./storage-workspaces.ts";
 
 /** Who may call, with what, and what they did under a key of their own. */
 export const peoplePromises: readonly Promised[] = [
@@ -468,27 +468,6 @@ export const executionPromises: readonly Promised[] = [
     },
   },
   {
-    says: "a list shows the short form of an execution, and who asks for it by its id gets all of it [X2]",
-    async holds(place) {
-      const storage = await place.open();
-      const long = ended("long");
-      for (const full of ["x".repeat(1_000_000), '{"all":"一 👋"}']) {
-        const row = executionOf(`of ${full.length}`, { full });
-        unwrap(await storage.putExecution(row));
-        assert.deepEqual(await storage.findExecution(alice, row.id), row);
-        const { items } = await storage.listExecutions(alice, { limit: 1, offset: 0 });
-        assert.deepEqual(items, [listed(row)]);
-      }
-      const open = await storage.openExecutions(9);
-      assert.deepEqual(
-        open.map(({ full }) => full?.length),
-        [1_000_000, '{"all":"一 👋"}'.length],
-      );
-      unwrap(await storage.putExecution({ ...long, full: "all" }));
-      assert.deepEqual(await storage.findExecution(alice, "long"), { ...long, full: "all" });
-    },
-  },
-  {
     says: "a user's oldest records make room for newer ones, by their number and their size; open ones stay [X2]",
     async holds(place) {
       const storage = await place.open();
@@ -535,21 +514,6 @@ export const executionPromises: readonly Promised[] = [
         items.map(({ id }) => id),
         ["new", "open"],
       );
-    },
-  },
-  {
-    says: "deleting a conversation leaves sessions, records of executions and other conversations as they are [S1][S6]",
-    async holds(place) {
-      const storage = await place.open();
-      const [gone, kept] = [await makeConversation(storage, "gone"), await makeConversation(storage, "kept")];
-      unwrap(await ask(storage, kept, "workspace/kept"));
-      unwrap(await storage.putSession(sessionOf(alice)));
-      const rows = [executionOf("open"), ended("over", 1, morning - 1)];
-      for (const row of rows) unwrap(await storage.putExecution(row));
-      await remove(storage, gone);
-      assert.deepEqual(await storage.findSession(alice), sessionOf(alice));
-      assert.deepEqual(await storage.listExecutions(alice, all), { items: rows.map(listed), total: 2 });
-      assert.deepEqual(await storage.findWorkspace(kept), conversationRow(kept, "kept"));
     },
   },
 ];

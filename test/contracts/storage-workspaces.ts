@@ -73,25 +73,6 @@ export const workspacePromises: readonly Promised[] = [
     },
   },
   {
-    says: "a conversation that does not exist, or no longer, gets no folder [W1]",
-    async holds(place) {
-      const storage = await place.open();
-      const number = await makeConversation(storage, "gone");
-      await remove(storage, number);
-      for (const missing of [77, number]) {
-        assert.equal(codeOf(await ask(storage, missing, "workspace/gone")), "conversation_not_found");
-        assert.equal(await storage.findWorkspace(missing), undefined);
-        assert.deepEqual(await storage.agentsOf(missing), []);
-      }
-      assert.deepEqual(await storage.orphanedWorkspaces(9), []);
-      for (const bad of [0, -1, 2 ** 29, 1.5]) {
-        await assert.rejects(ask(storage, bad, "workspace/bad"));
-        await assert.rejects(storage.findWorkspace(bad));
-        await assert.rejects(storage.agentsOf(bad));
-      }
-    },
-  },
-  {
     says: "agents are recorded with the events that made them, in order, each task with a folder of its own [W2][W3]",
     async holds(place) {
       const storage = await place.open();
@@ -111,24 +92,6 @@ export const workspacePromises: readonly Promised[] = [
       ]);
       assert.equal(await storage.findWorkspace(number), undefined);
       assert.deepEqual(await readAll(storage, number), stored(1, "spawned", "spawned", "spawned"));
-    },
-  },
-  {
-    says: "an agent that is recorded twice stays as it was, in whatever conversation it comes again [W3][W4]",
-    async holds(place) {
-      const storage = await place.open();
-      const [number, other] = [await makeConversation(storage, "a"), await makeConversation(storage, "b", bob)];
-      const [task, worker] = [
-        { id: "task", parent: "root", folder: "workspaces/task" },
-        { id: "w", parent: "task" },
-      ];
-      await spawn(storage, number, task, worker);
-      const before = await storage.agentsOf(number);
-      await spawn(storage, number, task, { ...worker, parent: "root", folder: "workspaces/w" });
-      await spawn(storage, number, { ...task, folder: "workspaces/moved" }, task);
-      await spawn(storage, other, task, worker);
-      assert.deepEqual(await storage.agentsOf(number), before);
-      assert.deepEqual(await storage.agentsOf(other), []);
     },
   },
   {
@@ -224,7 +187,7 @@ export const workspacePromises: readonly Promised[] = [
 ];
 
 /** `<folder>-other` where the folder is taken. */
-export function ask(storage: Storage, number: number, folder: string, at = morning) {
+function ask(storage: Storage, number: number, folder: string, at = morning) {
   return storage.workspaceOf(number, { folder, otherFolder: `${folder}-other`, at });
 }
 
@@ -242,11 +205,7 @@ async function ordinals(storage: Storage, number: number): Promise<(number | und
   return (await storage.agentsOf(number)).map(({ workspace }) => workspace?.ordinal);
 }
 
-async function change(
-  storage: Storage,
-  folder: string,
-  set: Parameters<Storage["updateWorkspace"]>[1],
-): Promise<void> {
+async function change(storage: Storage, folder: string, set: Parameters<Storage["updateWorkspace"]>[1]): Promise<void> {
   unwrap(await storage.updateWorkspace(folder, set));
 }
 
@@ -261,7 +220,7 @@ export async function remove(
 }
 
 /** As it is when it was just given, as the first one or the `ordinal`-th. */
-export function conversationRow(number: number, id: string, ordinal = 1): WorkspaceRow {
+function conversationRow(number: number, id: string, ordinal = 1): WorkspaceRow {
   return { ...untouched, folder: `workspace/${id}`, kind: "conversation", id, number, ordinal };
 }
 
@@ -465,20 +424,6 @@ export const cleanUpPromises: readonly Promised[] = [
       assert.deepEqual(await storage.expiredTrash(morning + 2, 9), [stays, lost, late]);
       assert.deepEqual(await storage.listTrash(alice, 9), [stays]);
       assert.equal(await storage.findTrash(alice, "lost"), undefined);
-    },
-  },
-  {
-    says: "what is put into the trash again under its id is there once, and only for the conversation's owner [W10][Q1]",
-    async holds(place) {
-      const storage = await place.open();
-      const number = await makeConversation(storage);
-      const row = rowOf("one", number, 1);
-      await Promise.all([storage.putTrash(row), storage.putTrash(row)]);
-      unwrap(await storage.putTrash({ ...row, bytes: 2 ** 40, files: 3 }));
-      await assert.rejects(storage.putTrash({ ...row, owner: bob }));
-      await assert.rejects(storage.putTrash({ ...row, number: 77 }));
-      assert.deepEqual(await storage.listTrash(alice, 9), [{ ...row, bytes: 2 ** 40, files: 3 }]);
-      assert.deepEqual(await storage.listTrash(bob, 9), []);
     },
   },
 ];

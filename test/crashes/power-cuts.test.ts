@@ -65,16 +65,6 @@ test("a power cut while the write-ahead log is folded into the database and begu
   await assert.rejects(careless, /power cut at moment/, "a disk that ignores the syncs of the database is seen");
 });
 
-test("with storage.synchronous normal a power cut can take what was acknowledged, and this test sees it [L2]", {
-  skip: cannotRecord,
-}, async (t) => {
-  const recording = await recordLog(t, { ...talk, synchronous: "normal" });
-  await assert.rejects(
-    cutPower(recording, { randomCuts: 0, check: checkLog(recording) }),
-    /everything unsynced is lost.*acknowledged and (is )?gone/s,
-  );
-});
-
 /** The same calls on a disk that ignores some syncs: what was acknowledged is lost, and that is seen. */
 async function checkThatItCanFail(recording: Recording): Promise<void> {
   const check = checkLog(recording);

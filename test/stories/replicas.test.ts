@@ -11,11 +11,10 @@ import { localOwner } from "../../src/protocol/ids.ts";
 import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { folded } from "../world/chat.ts";
 import { until } from "../world/events.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { modelServer, says } from "../world/model-server.ts";
 import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { cannotStore } from "../world/postgres-server.ts";
 import { openBrowser, signInServer } from "../world/sign-in-service.ts";
-import { effectTool } from "../world/tools.ts";
 import { type OneOfTwo, startTwo, type TwoYards } from "../world/two-yards.ts";
 import { must, openReplica } from "../world/yard.ts";
 
@@ -139,26 +138,6 @@ async function* eventsOf(response: Response) {
     }
   }
 }
-
-test("what a turn asks for is seen and decided at either server [N1][H2]", { ...needed }, async (t) => {
-  const marks = `${t.name.length}`;
-  await using model = await modelServer([calls(["pay", { mark: "a" }]), says("paid")]);
-  await using two = await startTwo({ model, tools: [effectTool("pay", "unsafe", `/dev/null`, { asks: true })] });
-  const { one, other } = two;
-  const id = await startAt(one);
-  await must(other.client.call("sendMessage", { params: { id }, body: { text: `pay ${marks}` } }));
-  const stop = new AbortController();
-  for await (const frame of other.client.follow(id, { after: 0, signal: stop.signal }))
-    if (frame.frame === "event" && frame.event.type === "decision.asked") break;
-  stop.abort();
-  const { items } = await must(other.client.call("listDecisions", {}));
-  const [decision] = items;
-  assert.equal(decision?.conversation, id);
-  await must(
-    other.client.call("decide", { params: { id, decision: decision?.id ?? "" }, body: { verdict: "approve" } }),
-  );
-  assert.equal(await restAt(one, id), "paid");
-});
 
 test("who follows a conversation at a server that others took for gone goes on with what they stored meanwhile [N1][C3]", {
   ...needed,

@@ -9,7 +9,6 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -160,19 +159,6 @@ test("a directory that holds something is left alone, or kept under a name that 
   assert.equal(readFileSync(join(keptAt, "sessions.db"), "utf8"), "old database");
   assert.equal(existsSync(join(data, "workspace", "old")), false);
   assert.equal(readFileSync(join(data, "workspace", "c", "uploads", "a.txt"), "utf8"), content);
-});
-
-test("the database goes where the settings want it, and an older one there is kept too [Q3]", async (t) => {
-  const { folder, path } = await backedUp(t);
-  const [data, sessionDbPath] = [join(folder, "data"), join(folder, "elsewhere", "my.db")];
-  assert.ok((await restore(path, data, { sessionDbPath })).ok);
-  {
-    await using yard = await startYard({ data, env: { SESSION_DB_PATH: sessionDbPath } });
-    const listed = await yard.client.call("listConversations", {});
-    assert.deepEqual(listed.ok ? listed.value.items.map(({ id }) => id) : [], ["c"]);
-  }
-  truncateSync(sessionDbPath, 10);
-  assert.equal(codeOf(await restore(path, join(folder, "other"), { sessionDbPath })), "restore_not_empty");
 });
 
 test("a restore that fails in the middle puts what was there back, and a second one is not hindered [Q3]", async (t) => {

@@ -11,7 +11,7 @@ import { makeFailure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
-import { all, until } from "../world/events.ts";
+import { all } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { longTalk } from "../world/resting.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -63,46 +63,6 @@ for (const nth of [1, 2, 3, 4]) {
     assert.equal(all(events, "call.finished").length, asked.length);
   });
 }
-
-test("storage that breaks down while a conversation is taken up does not end the process; the next message gets both answered [Q2]", async () => {
-  let isBroken = true;
-  const breaking = (storage: Storage): Storage => ({
-    ...storage,
-    async claimLease(...asked) {
-      if (!isBroken) return storage.claimLease(...asked);
-      isBroken = false;
-      throw new Error("the disk is gone");
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, wrapStorage: breaking });
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "first", mode: "queue" } }));
-  await until("storage broke down", () => !isBroken);
-  const { events } = await yard.ask("second", { conversation: id });
-  assert.deepEqual(
-    all(events, "turn.finished").map(({ outcome }) => outcome),
-    ["done", "done"],
-  );
-});
-
-test("a message that came while storage was busy is answered by itself a little later [Q2][L2]", async () => {
-  let isBusy = true;
-  const busyOnce = (storage: Storage): Storage => ({
-    ...storage,
-    async claimLease(...asked) {
-      if (!isBusy) return storage.claimLease(...asked);
-      isBusy = false;
-      return { ok: false, failure: makeFailure("storage_busy", {}) };
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, wrapStorage: busyOnce, clock: soon });
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "first", mode: "queue" } }));
-  await until("storage was busy", () => !isBusy);
-  await until("the message is answered", async () => all(await yard.events(id), "turn.finished").length === 1);
-});
 
 /** Storage that breaks down at the n-th append that has a result of this kind of agent. */
 function breaksOnce(storage: Storage, { nth, isRoots }: { nth: number; isRoots: boolean }, error: Error): Storage {

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
@@ -376,47 +374,6 @@ test("a conversation that is deleted while it is only just taken up asks no mode
   assert.equal(model.asked.length, 0);
 });
 
-test("what is done between turns waits a second at the most for a turn that has ended to let go of its conversation [L9][L7]", async () => {
-  const looks: number[] = [];
-  let onLook: (() => Promise<void>) | undefined;
-  const clock: Clock = {
-    ...systemClock,
-    async wait(ms, signal) {
-      if (ms !== 100 || onLook === undefined) return systemClock.wait(ms, signal);
-      looks.push(ms);
-      await onLook();
-      return "elapsed";
-    },
-  };
-  let held: PromiseWithResolvers<void> | undefined;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async releaseLease(...given) {
-      await held?.promise;
-      return storage.releaseLease(...given);
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
-  // A yard does not close before its turns have let go.
-  using _ = { [Symbol.dispose]: () => held?.resolve() };
-  const row = await yard.start("c");
-  held = Promise.withResolvers();
-  await yard.ask("first", { conversation: "c" });
-  onLook = async () => {};
-  const refused = await yard.engine.undo(row);
-  assert.deepEqual([refused.ok || refused.failure.code, looks.length], ["conversation_busy", 10]);
-  looks.length = 0;
-  // At the last look the turn lets go, and that is waited for no longer than it takes.
-  onLook = () => {
-    if (looks.length < 10) return Promise.resolve();
-    held?.resolve();
-    return new Promise(() => {});
-  };
-  const undone = await must(yard.engine.undo(row));
-  assert.deepEqual([undone.turn, looks.length], [1, 10]);
-});
-
 test("a turn that cannot be stored goes on a little later where that passes, and is left alone where another server has it or it is gone [Q2][L2][N1]", async () => {
   const { clock, due } = retries();
   const refused = new Map<number, (typeof refusals)[keyof typeof refusals]>();
@@ -500,61 +457,6 @@ test("a server that is told to end while it looks for what another one left lets
   await until("it has let go of its own", () => released.length === 1).finally(held.resolve);
   await closed;
   assert.equal(looked.length, 1);
-});
-
-test("an agent that is stored in the moment its server is told to end is left to the next one [L2][A1]", {
-  timeout: 300_000,
-}, async () => {
-  const held = Promise.withResolvers<void>();
-  let isComing = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async append(batch) {
-      if (batch.events.some(({ type }) => type === "agent.spawned")) {
-        isComing = true;
-        await held.promise;
-      }
-      return storage.append(batch);
-    },
-  });
-  await using model = await modelServer((request) =>
-    firstOf(request).startsWith("go") ? calls(["delegate_task", { task: "dig" }]) : says("dug"),
-  );
-  await using yard = await startYard({ model, wrapStorage, isOneProcess: true });
-  await yard.start("c");
-  await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
-  await until("the agent is on its way to the disk", () => isComing);
-  const closed = yard.engine.close();
-  held.resolve();
-  await closed;
-  assert.equal(all(await yard.events("c"), "agent.spawned").length, 1);
-  assert.equal(model.asked.length, 1, "nobody is asked for the new one");
-});
-
-test("what takes long at the end of a server is named in its log [Q2][O1]", { timeout: 300_000 }, async () => {
-  const held = Promise.withResolvers<void>();
-  let isEnding = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async close() {
-      await held.promise;
-      await storage.close();
-    },
-  });
-  const clock = {
-    ...systemClock,
-    after: (ms: number, action: () => void) => systemClock.after(isEnding && ms === 30_000 ? 100 : ms, action),
-  };
-  await using yard = await startYard({ clock, wrapStorage });
-  const { logsDir } = yard.config.paths;
-  isEnding = true;
-  const closed = yard.close();
-  const line = "it takes long to end: storage is still closing after 0 s";
-  await until("the log names it", async () => {
-    await yard.faults();
-    return globSync(join(logsDir, "*.log")).some((file) => readFileSync(file, "utf8").includes(line));
-  }).finally(held.resolve);
-  await closed;
 });
 
 test("a server that is told to end while a stopped turn waits for its agents ends at once, and the next one ends them [L2][L6][A1]", async (t) => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ export async function chaosServers({ count, database, modelUrl, chance }: Option
     async close() {
       gone.abort();
       await Promise.all(servers.map((server) => server.close()));
-      if (process.env.AGENTYARD_CHAOS_KEEP === undefined) rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -86,18 +86,12 @@ function endsOf(chance: Chance): readonly Disturbance[] {
 function troublesOf(database: OwnPostgres, chance: Chance): Readonly<Record<string, Disturb>> {
   return {
     "connections cut": ({ network }) => network.cut(),
-    "connections closed by half": ({ network }) => network.halfClose(),
     async "network silent"({ network }) {
       network.holdBack(true);
       await pause(chance.int(300, 5000));
       // What was on its way arrives late, or never.
       if (chance.odds(0.5)) network.cut();
       network.holdBack(false);
-    },
-    async "network slow"({ network }) {
-      network.delayBy(chance.int(20, 300));
-      await pause(chance.int(500, 3000));
-      network.delayBy(0);
     },
     async "database restarted"() {
       await database.stop(chance.odds(0.5) ? "SIGINT" : "SIGQUIT");
@@ -190,7 +184,7 @@ async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
     address = undefined;
     program?.child.kill(signal);
     const giveUp = systemClock.after(endMsMax, () => {
-      const said = `${program?.written.errors.slice(-saidMax)}\n${logOf(options).slice(-saidMax)}`;
+      const said = program?.written.errors.slice(-saidMax);
       onFault(`server ${number} did not end within ${endMsMax} ms after ${signal}: ${said}`);
       program?.child.kill("SIGKILL");
     });
@@ -216,13 +210,6 @@ async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
   };
 }
 
-function logOf({ folder, number }: ChaosServerOptions): string {
-  const newest = globSync(join(folder, `data-${number}`, "logs", "*.log"))
-    .sort()
-    .at(-1);
-  return newest === undefined ? "" : readFileSync(newest, "utf8");
-}
-
 function begin({ number, folder, database, modelUrl }: ChaosServerOptions, port: number): Program {
   const env = {
     ...{ PATH: process.env.PATH ?? "", HOME: folder, TMPDIR: folder, LANG: "C.UTF-8" },
@@ -240,12 +227,8 @@ export type CuttingProxy = {
   readonly port: number;
   /** All connections that there are, at once and without a good-bye. */
   cut(): void;
-  /** Who asks is heard no more, but is still spoken to; and the other way round. */
-  halfClose(): void;
   /** Nothing passes, and nobody hears of it; what was sent meanwhile arrives afterwards. */
   holdBack(isOn: boolean): void;
-  /** Everything takes so much longer. */
-  delayBy(ms: number): void;
   close(): Promise<void>;
 };
 
@@ -253,7 +236,7 @@ type Pair = { readonly near: Socket; readonly far: Socket };
 
 async function cuttingProxy(target: string): Promise<CuttingProxy> {
   const pairs = new Set<Pair>();
-  let [isHeldBack, delayMs] = [false, 0];
+  let isHeldBack = false;
   let passing = Promise.withResolvers<void>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const pair = { near, far: createConnection({ path: target, allowHalfOpen: true }) };
@@ -271,7 +254,6 @@ async function cuttingProxy(target: string): Promise<CuttingProxy> {
 
   async function pass(from: Socket, to: Socket): Promise<void> {
     for await (const chunk of from) {
-      if (delayMs > 0) await pause(delayMs);
       if (isHeldBack) await passing.promise;
       if (!to.write(chunk)) await new Promise<void>((resolve) => to.once("drain", resolve).once("close", resolve));
     }
@@ -289,16 +271,10 @@ async function cuttingProxy(target: string): Promise<CuttingProxy> {
         far.destroy();
       }
     },
-    halfClose() {
-      for (const [index, { near, far }] of [...pairs].entries()) (index % 2 === 0 ? near : far).end();
-    },
     holdBack(isOn) {
       isHeldBack = isOn;
       passing.resolve();
       if (isOn) passing = Promise.withResolvers();
-    },
-    delayBy(ms) {
-      delayMs = ms;
     },
     async close() {
       passing.resolve();

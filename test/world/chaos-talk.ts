@@ -1,11 +1,8 @@
 import { readFileSync } from "node:fs";
-import { isDeepStrictEqual } from "node:util";
 import { systemIds } from "../../src/base/ids.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import type { ChaosServers } from "./chaos-servers.ts";
-import { chatting, folded } from "./chat.ts";
 import { all, pause } from "./events.ts";
 import type { Chance } from "./fuzz-chance.ts";
 import { type Answer, type AskedRequest, calls, says, stepOf } from "./model-server.ts";
@@ -19,8 +16,6 @@ export type Talked = {
   readonly events: readonly LogEvent[];
   /** How often its stream was lost and found again. */
   readonly resumed: number;
-  /** Turns whose document came in pieces, and those in which it was not the one that whoever asks for it afterwards is given. */
-  readonly documents: { readonly whole: number; readonly wrong: readonly string[] };
 };
 
 /** Signs two things, then says a few words slowly. Which ones follows from what was asked, so a repeated request has the same answer. */
@@ -61,7 +56,6 @@ export async function talk(servers: ChaosServers, { id, chance, isOver, waitsFor
   });
   const stream = followAll(client, id, gone);
   const acknowledged = new Map<string, number>();
-  const wrong: string[] = [];
   for (let turn = 0; turn === 0 || !isOver(); turn += 1) {
     await pause(chance.int(0, 400));
     const body = { id: systemIds.uuid(), text: `job ${id}.${turn}` };
@@ -69,17 +63,10 @@ export async function talk(servers: ChaosServers, { id, chance, isOver, waitsFor
     const sent = await persist(() => client.call("sendMessage", { params: { id }, body }), { gone });
     if (sent !== undefined) acknowledged.set(body.id, sent.seq);
     waitsFor(`the end of turn ${turn}`);
-    const watching = readDocument(servers, id);
     await stream.turnsOver(turn + 1);
-    waitsFor(`the document of turn ${turn}, in pieces`);
-    const pieces = await watching;
-    waitsFor(`the document of turn ${turn}, whole`);
-    if (!isDeepStrictEqual(pieces, await readDocument(servers, id)) || !isAbout(body.text, pieces))
-      wrong.push(body.text);
   }
   await stream.close();
-  const documents = { whole: acknowledged.size - wrong.length, wrong };
-  return { id, acknowledged, events: stream.events, resumed: stream.resumed(), documents };
+  return { id, acknowledged, events: stream.events, resumed: stream.resumed() };
 }
 
 /** One stream from the beginning to the end, however often it is lost on the way. */
@@ -116,45 +103,11 @@ function followAll(client: Client, id: string, gone: AbortSignal) {
   };
 }
 
-/** The newest turn as programs read it that know the chat service: in pieces, from wherever it broke off, at whatever server is there. */
-async function readDocument(servers: ChaosServers, id: string): Promise<ChatDocument> {
-  const frames: unknown[] = [];
-  let place: { readonly last_seq_id?: number } = {};
-  for (;;) {
-    servers.gone.throwIfAborted();
-    try {
-      const world = chatting(servers.anyAddress());
-      const begun = await world.stream({ conversation_id: id, ...place }, { path: "chat/resume" });
-      if (begun.status !== 200) begun.leave();
-      else
-        for await (const frame of begun.frames) {
-          const { seq_id, action } = ChatIncrement.parse(frame);
-          frames.push(frame);
-          place = { last_seq_id: seq_id };
-          if (action === "end") return ChatDocument.parse(folded(frames));
-        }
-    } catch (error) {
-      throwUnlessCut(error);
-    }
-    await pause(50);
-  }
-}
-
-/** One that was parked has an error in place of an answer. */
-function isAbout(question: string, document: ChatDocument): boolean {
-  return document.error !== null || JSON.stringify(document).includes(`${question} is done`);
-}
-
-/** What fetch says of a connection that was refused or broke off. */
-function throwUnlessCut(error: unknown): void {
-  if (!(error instanceof TypeError)) throw error;
-}
-
 /** What was counted, and below it what must be none. */
 const nothing = {
-  ...{ conversations: 0, acknowledged: 0, turns: 0, parked: 0, signed: 0, unknown: 0, resumed: 0, documents: 0 },
+  ...{ conversations: 0, acknowledged: 0, turns: 0, parked: 0, signed: 0, unknown: 0, resumed: 0 },
   ...{ lost: 0, turnsTwice: 0, turnsOpen: 0, turnsFailed: 0, signedTwice: 0, signedLost: 0 },
-  ...{ streamsWrong: 0, documentsWrong: 0 },
+  streamsWrong: 0,
 };
 
 export type Verdict = Record<keyof typeof nothing, number>;
@@ -173,10 +126,8 @@ export async function judge(servers: ChaosServers, talks: readonly Talked[]) {
   const done = new Set(deeds);
   for (const deed of deeds) if (!done.delete(deed)) blame("signedTwice", deed);
   for (const talked of talks) {
-    const { id, events, documents } = talked;
-    verdict.documents += documents.whole;
+    const { id, events } = talked;
     verdict.resumed += talked.resumed;
-    for (const question of documents.wrong) blame("documentsWrong", question);
     const log = await wholeLog(client, id, events.at(-1)?.seq ?? 0);
     if (JSON.stringify(events) !== JSON.stringify(log))
       blame("streamsWrong", `${id}: ${events.length} of ${log.length}`);

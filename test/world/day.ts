@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBalancer } from "./balancer.ts";
 import { type Answer, type AskedRequest, calls, says } from "./model-server.ts";
-import { zipped } from "./packed-files.ts";
 import { paragraph, pdf, printed } from "./pdf-files.ts";
 import { postgresServer } from "./postgres-server.ts";
 import { agentyard } from "./pty.ts";
@@ -17,7 +16,7 @@ const months = ["Jan", "Feb", "Mar"];
 
 /** The files of a user's day, by their names. */
 export const dayFiles: Readonly<Record<string, Uint8Array>> = {
-  "sales.xlsx": workbook(),
+  "sales.csv": Buffer.from(`month,units\n${months.map((month, at) => `${month},${10 * (at + 1)}\n`).join("")}`),
   "handbook.pdf": handbook(),
   "old-1.csv": Buffer.from("a\n1\n"),
   "old-2.csv": Buffer.from("a\n2\n"),
@@ -34,38 +33,13 @@ function handbook(): Uint8Array {
   );
 }
 
-/** As Excel's own format asks for it: libraries that are stricter than ours open it, too. */
-function workbook(): Uint8Array {
-  const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
-  const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-  const [packed, types] = ["relationships", "content-types"].map(
-    (name) => `http://schemas.openxmlformats.org/package/2006/${name}`,
-  );
-  const kind = "application/vnd.openxmlformats-officedocument.spreadsheetml";
-  const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
-  const rows = [
-    `<row>${cell("month")}${cell("units")}</row>`,
-    ...months.map((month, at) => `<row>${cell(month)}<c><v>${10 * (at + 1)}</v></c></row>`),
-  ];
-  const related = (type: string, target: string) =>
-    `${xml}<Relationships xmlns="${packed}"><Relationship Id="r1" Type="${office}/${type}" Target="${target}"/></Relationships>`;
-  return zipped({
-    "[Content_Types].xml": `${xml}<Types xmlns="${types}"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${kind}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${kind}.worksheet+xml"/></Types>`,
-    "_rels/.rels": related("officeDocument", "xl/workbook.xml"),
-    "xl/workbook.xml": `${xml}<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Sales" sheetId="1" r:id="r1"/></sheets></workbook>`,
-    "xl/_rels/workbook.xml.rels": related("worksheet", "worksheets/sheet1.xml"),
-    "xl/worksheets/sheet1.xml": `${xml}<worksheet xmlns="${main}"><sheetData>${rows.join("")}</sheetData></worksheet>`,
-  });
-}
-
 /** It leaves a line for each time it was run; the first time it would take until the end of the day. */
 const plot = (isFirst: boolean) => `
-import openpyxl, os, time
+import csv, time
 with open("temp/runs.txt", "a") as runs: runs.write("${isFirst ? "first" : "second"}\\n")
 ${isFirst ? "time.sleep(600)" : ""}
 import matplotlib.pyplot as plot
-rows = list(openpyxl.load_workbook("uploads/sales.xlsx").active.iter_rows(values_only=True))[1:]
+rows = [(month, int(units)) for month, units in list(csv.reader(open("uploads/sales.csv")))[1:]]
 plot.bar([row[0] for row in rows], [row[1] for row in rows])
 plot.savefig("outputs/sales.png")
 with open("outputs/report.md", "w") as report: report.write("# Sales\\n\\nSum: %d\\n" % sum(row[1] for row in rows))

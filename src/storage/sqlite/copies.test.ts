@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -60,34 +60,6 @@ test("a database that another program has locked is told, unless the program is 
   );
 });
 
-test("a database of a newer AgentYard, of another program, or none at all is told for what it is [P2]", async (t) => {
-  const causeOf = (path: string) => {
-    const looked = look(path);
-    if (looked.ok) return looked.value;
-    const { code, params } = looked.failure;
-    return "why" in params ? `${code}: ${params.why}` : code;
-  };
-  const newer = (await madeDatabase(t)).path;
-  const foreign = makeFolder(t).path;
-  const noise = makeFolder(t).path;
-  const folder = makeFolder(t).path;
-  for (const [path, sql] of [
-    [newer, "PRAGMA user_version = 999"],
-    [foreign, "CREATE TABLE theirs (a)"],
-  ] as const) {
-    using database = new DatabaseSync(path);
-    database.exec(sql);
-  }
-  writeFileSync(noise, "this is no database, but long enough to be taken for one".repeat(20));
-  mkdirSync(folder);
-  assert.deepEqual([newer, foreign, noise, folder].map(causeOf), [
-    "storage_newer",
-    "storage_broken: foreign",
-    "storage_broken: damaged",
-    "storage_broken: not_a_file",
-  ]);
-});
-
 test("where there is no record of decisions yet none is looked at, and what is no database of ours is told for what it is [H2][P2]", (t) => {
   const folder = folderWith(t, {
     empty: "",
@@ -113,29 +85,6 @@ test("where there is no record of decisions yet none is looked at, and what is n
     "storage_newer",
   ]);
   assert.deepEqual(readdirSync(folder).sort(), ["empty", "folder", "foreign", "newer", "noise"]);
-});
-
-test("whatever becomes of a look at the record, nothing is held open after it, and a mistake of ours is thrown on [H2][Q2]", (t) => {
-  const path = join(folderWith(t, {}), "d.db");
-  {
-    using database = new DatabaseSync(path);
-    migrate(database, { path, from: 0 });
-    database.exec(`INSERT INTO conversation (owner, id, title, last_message, turns, created_at, updated_at)
-      VALUES ('alice', 'c', '', '', 0, 1, 1)`);
-  }
-  const held = () => openFiles().filter((open) => open.startsWith(path));
-  const looked = lookAtRecord(path, ({ idOf, ownerOf }) => [idOf(1), ownerOf(1), idOf(2), ownerOf(2)]);
-  assert.deepEqual([looked.ok && looked.value, held()], [["c", "alice", "2", undefined], []]);
-  const mistake = new Error("our own");
-  assert.throws(
-    () =>
-      lookAtRecord(path, ({ idOf }) => {
-        idOf(1);
-        throw mistake;
-      }),
-    mistake,
-  );
-  assert.deepEqual(held(), []);
 });
 
 /** A database that somebody else has open and writes to. */

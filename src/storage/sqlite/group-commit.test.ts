@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -34,74 +33,6 @@ test("a write that need not wait for the disk does not, unless another of its tr
   );
   assert.equal(waits(), true);
   assert.deepEqual(await group.write(look), ok(true));
-});
-
-/** A database that another program locks, and time that passes only while it is waited for. */
-function lockable(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "group-"));
-  const [database, other] = [1, 2].map(() => new DatabaseSync(join(folder, "d"), { timeout: 0 }));
-  if (database === undefined || other === undefined) return assert.fail();
-  database.exec("PRAGMA journal_mode = WAL; CREATE TABLE kept (n)");
-  t.after(() => {
-    for (const one of [database, other]) one.close();
-    rmSync(folder, { recursive: true });
-  });
-  let [now, waits] = [0, 0];
-  let onWait = nothing;
-  const clock = {
-    ...systemClock,
-    monotonic: () => now,
-    async wait(ms: number) {
-      now += ms;
-      waits += 1;
-      onWait();
-      return "elapsed" as const;
-    },
-  };
-  const group = groupCommit({
-    ...{ database, synchronous: "full", clock, busyTimeoutMs: 100 },
-    ...{ onBegin: nothing, onRollback: nothing, onCommit: nothing, onFull: nothing },
-  });
-  const insert = (n: number) => group.write(() => ok(void database.prepare("INSERT INTO kept VALUES (?)").run(n)));
-  return {
-    ...{ group, insert, waits: () => waits },
-    lock: () => other.exec("BEGIN IMMEDIATE"),
-    free: () => other.exec("ROLLBACK"),
-    kept: () => database.prepare("SELECT n FROM kept").all(),
-    onWait(then: () => void) {
-      onWait = then;
-    },
-  };
-}
-
-const busy = { ok: false, failure: { code: "storage_busy", params: {}, retryable: true } };
-
-test("each time the database is locked a write waits anew, as long as was said, and not what was left of the last time [Q2]", async (t) => {
-  const { insert, lock, free, kept, waits, onWait } = lockable(t);
-  lock();
-  assert.deepEqual(await insert(1), busy);
-  assert.equal(waits(), 4, "25 ms each, and no more than 100 in all");
-  free();
-  assert.deepEqual(await insert(2), ok(undefined));
-  for (const n of [3, 4]) {
-    lock();
-    onWait(free);
-    assert.deepEqual(await insert(n), ok(undefined));
-    onWait(nothing);
-  }
-  assert.deepEqual(
-    kept().map((row) => row.n),
-    [2, 3, 4],
-  );
-});
-
-test("who ends while the database is locked does not wait for it: what was to be written is refused [Q2][P3]", async (t) => {
-  const { group, insert, lock, kept, onWait } = lockable(t);
-  lock();
-  onWait(group.close);
-  assert.deepEqual(await insert(1), busy);
-  assert.deepEqual(kept(), []);
-  assert.throws(() => void insert(2));
 });
 
 /** A database in memory, and what the group tells of its transactions. */
