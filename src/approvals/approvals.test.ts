@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { judgedFacts, kindsOf } from "../../test/world/judged-commands.ts";
 import { bash, callOf, inSandbox } from "../../test/world/judging.ts";
 import { type AllowRule, Risk, type RuleMatch } from "../protocol/approval.ts";
 import {
@@ -15,7 +14,7 @@ import {
 } from "./approvals.ts";
 import { shortened } from "./argument-texts.ts";
 import type { Checker } from "./checkers.ts";
-import { codeFindings, scriptsOf } from "./code.ts";
+import { scriptsOf } from "./code.ts";
 import { defaultRules } from "./rules.ts";
 
 const plain = openApprovals({ rules: defaultRules, checkers: [] });
@@ -223,11 +222,6 @@ test("a text of 300 characters is shown in full, one of 301 is cut, and never in
   assert.equal(shortened(`${"x".repeat(298)}😀y`), `${"x".repeat(298)}\uFFFD…`);
 });
 
-const onlySafe = openApprovals({
-  rules: { ...defaultRules, global: { ...defaultRules.global, defaultAction: "ask" } },
-  checkers: [],
-});
-
 const told = (call: JudgedCall, facts: Partial<CallFacts> = {}, approvals = plain) =>
   approvals
     .judge(call, { ...inSandbox, ...facts }, [])
@@ -250,38 +244,6 @@ test("each tool has its own defaults [H1]", () => {
   assert.deepEqual(told(callOf("remember", { fact: "tea" }), { tainted: true }), ["lasting low remember tea"]);
   const [packages] = plain.judge(callOf("install_packages", { skill: "pdf" }), inSandbox, []).findings;
   assert.equal(packages?.shape, "install_packages pdf");
-});
-
-test("where only safe commands go by themselves, each tool that may change something asks [H1]", () => {
-  const asks = (tool: string, more: Partial<JudgedCall> = {}) => told(callOf(tool, {}, more), {}, onlySafe);
-  const changing = ["write_file", "edit_file", "remember", "fetch_web", "http_fetch", "send_mail"];
-  assert.deepEqual(
-    changing.map((tool) => asks(tool).at(-1)),
-    changing.map((tool) => `not_safe medium ${tool}`),
-  );
-  for (const tool of ["todo_write", "compact_context"]) assert.deepEqual(asks(tool), [], tool);
-  assert.deepEqual(asks("read_file", { class: "pure" }), []);
-  assert.deepEqual(asks("read_file", { class: "idempotent" }), ["not_safe medium read_file"]);
-  assert.deepEqual(told(callOf("execute_code", { code: "1" }), {}, onlySafe), ["not_safe medium execute_code"]);
-  assert.deepEqual(told(callOf("execute_code", { code: "1" }), { contained: false }), ["not_safe high execute_code"]);
-  assert.deepEqual(told(callOf("execute_code", { code: "1" })), []);
-  assert.deepEqual(told(callOf("execute_code", { code: "make", language: "bash" }), {}, onlySafe), [
-    "not_safe medium make",
-  ]);
-});
-
-test("a tool whose rules are turned off asks neither by its own word nor by the defaults [H1]", () => {
-  const rules: HitlRules = {
-    ...defaultRules,
-    tools: { pay: { isOn: false, patterns: [] }, run_bash_command: { isOn: false, patterns: [] } },
-  };
-  const off = openApprovals({ rules, checkers: [] });
-  const own = { reason: "it pays", risk: "high" } as const;
-  assert.deepEqual(told(callOf("pay", { a: secret }, { own }), {}, off), []);
-  assert.deepEqual(told(bash("rm -rf outputs"), {}, off), []);
-  const safe = openApprovals({ rules: { ...rules, global: { ...rules.global, defaultAction: "deny" } }, checkers: [] });
-  const { verdict, findings } = safe.judge(bash("rm -rf outputs; make"), inSandbox, []);
-  assert.deepEqual([verdict, findings.map(({ kind }) => kind)], ["deny", ["not_safe"]]);
 });
 
 test("of many reasons three are told, each once, and how many more there are [H1]", () => {
@@ -343,15 +305,6 @@ const pattern = (text: string, more: Partial<PatternRule> = {}): PatternRule => 
 
 const byDefault = { action: "ask", layer: "default" };
 
-test("the default action counts where nobody else has said anything, and not where a rule allows [H1]", () => {
-  const allows = [pattern("friend", { action: "allow" })];
-  const rules = global({ defaultAction: "deny", patterns: allows });
-  const verdicts = ["friend", "stranger"].map((to) => judge(rules, callOf("send", { to })).verdict);
-  assert.deepEqual(verdicts, ["allow", "deny"]);
-  const off = global({ isOn: false, defaultAction: "deny", patterns: [pattern("stranger")] });
-  assert.deepEqual(judge(off, callOf("send", { to: "stranger" })).verdict, "allow");
-});
-
 test("what the default action forbids is told with where that is set; all else is asked as always [H1]", () => {
   const notSafe = { kind: "not_safe", risk: "medium", what: "make", shape: "make *" };
   const rules = global({ defaultAction: "deny", defaultSource: "f:7" });
@@ -387,32 +340,6 @@ test("a rule is told with its layer, its source and the first text that it fits,
   assert.equal(judge({ ...defaultRules, tools }, call).reason, "Keep v1.2");
 });
 
-test("a rule for one argument reads that one and no other, also the contents of files [H1]", () => {
-  const of = (argument: string) => global({ patterns: [pattern("all", { argument })] });
-  const hit = (tool: string, argument: string, given: Record<string, unknown>) =>
-    findings(callOf(tool, given), {}, of(argument)).map(({ what }) => what);
-  assert.deepEqual(hit("send", "to", { to: "all", text: "x" }), ["all"]);
-  assert.deepEqual(hit("send", "to", { to: "x", text: "all" }), []);
-  assert.deepEqual(hit("write_file", "content", { path: "a", content: "all" }), ["all"]);
-  const anywhere = global({ patterns: [pattern("all")] });
-  assert.deepEqual(findings(callOf("write_file", { path: "a", content: "all" }), {}, anywhere), []);
-});
-
-test("code is read in the language that the call names, and as Python where it names none or another [H1]", () => {
-  const told = (code: string, language?: string) =>
-    kindsOf(findings(callOf("execute_code", { code, ...(language !== undefined && { language }) })));
-  const later = "rmtree('outputs')";
-  assert.deepEqual(
-    [told(later), told(later, "python"), told(later, "ruby"), told(later, "javascript")],
-    ["delete", "delete", "delete", ""],
-  );
-  assert.equal(told("['temp/a'].forEach((f) => fs.rmSync(f))", "javascript"), "");
-  assert.equal(kindsOf(codeFindings("rm outputs/a", "bash", judgedFacts)), "delete");
-  const code = { code: "import { a } from './b'", language: "javascript" };
-  assert.deepEqual(scriptsOf({ tool: "execute_code", arguments: code }), ["b", "b.js", "b/index.js"]);
-  assert.deepEqual(scriptsOf({ tool: "run_bash_command", arguments: { command: "bash ~/x.sh" } }), ["x.sh"]);
-});
-
 const call = callOf("send", { to: "all" });
 
 const checker = (check: () => unknown, tool: string | readonly string[] = "send", name = "checkers/a.ts"): Checker => ({
@@ -420,28 +347,6 @@ const checker = (check: () => unknown, tool: string | readonly string[] = "send"
 });
 
 const judged = (...checkers: Checker[]) => openApprovals({ rules: defaultRules, checkers }).judge(call, inSandbox, []);
-
-test("a checker says how risky a call is, and where it does not its word does [H1]", () => {
-  const said = (action: string, risk?: string) => {
-    const answer = { action, reason: "so it is", ...(risk !== undefined && { risk }) };
-    const { verdict, risk: told, layer, findings } = judged(checker(() => answer));
-    return [verdict, told, layer, ...findings];
-  };
-  const finding = (action: string, risk: string) => ({
-    ...{ kind: "rule", action, layer: "checker", risk, source: "checkers/a.ts", what: "send", said: "so it is" },
-  });
-  assert.deepEqual(
-    [said("allow"), said("allow", "high"), said("ask"), said("ask", "low"), said("deny"), said("deny", "critical")],
-    [
-      ["allow", "low", "checker"],
-      ["allow", "high", "checker"],
-      ["ask", "medium", "checker", finding("ask", "medium")],
-      ["ask", "low", "checker", finding("ask", "low")],
-      ["deny", "high", "checker", finding("deny", "high")],
-      ["deny", "critical", "checker", finding("deny", "critical")],
-    ],
-  );
-});
 
 test("every checker of a tool is asked, also behind one that allows or breaks down, and those of other tools are not [H1]", () => {
   const asks = (reason: string) => () => ({ action: "ask", reason });

@@ -80,17 +80,7 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     __import__('os').remove('outputs/a')
     from os import remove as y¶y('temp/a')
     os.chdir('temp')¶subprocess.run('rm -rf *', shell=True, cwd='../outputs')
-    for p in ['temp/a.sh', 'temp/x.sh']:¶    open(p, 'w').write('rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    %%!¶rm -rf outputs
-    os.remove('temp/%s' % x)
-    y = getattr(os, 'remove')
-    os.remove(open('a.txt').read())
-    locals()['os'].remove('outputs/a')
-    shutil.rmtree(Path('temp/' + x).parent)
-    Path('temp/' + x).with_suffix('.b').unlink()
-    asyncio.create_subprocess_exec('rm', 'outputs/a')
-    open('temp/x.sh', 'w').write('rm -rf outputs\n')¶with open('temp/x.sh', 'a') as f:¶    f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
-  rows("delete", ["os.remove('outputs/a'); x = '\\"]),
+    for p in ['temp/a.sh', 'temp/x.sh']:¶    open(p, 'w').write('rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
   asking("network")`
     %(1) ¦ urlopen urlretrieve socket.socket socket.create_connection socket.getaddrinfo socket.gethostbyname socket.gethostbyname_ex socket.socketpair
       ¦ asyncio.open_connection webbrowser.open webbrowser.open_new_tab datasets.load_dataset torch.hub.load sklearn.datasets.fetch_openml fetch_openml
@@ -154,18 +144,15 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     import runpy¶runpy.run_path('/tmp/x.py')
     f = os.open('temp/x.sh', os.O_WRONLY | os.O_CREAT)¶os.write(f, b'rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
     with open('temp/x.sh', 'w') as f:¶    for w in ['temp/x', 'outputs']:¶        f.write('rm -rf ')¶        f.write(w)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    with open('temp/x.sh', 'w') as f:¶    f.writelines([f'rm -rf {w}\n' for w in ['temp/x', 'outputs']])¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    exec(open('/tmp/q.py').read())`,
+    with open('temp/x.sh', 'w') as f:¶    f.writelines([f'rm -rf {w}\n' for w in ['temp/x', 'outputs']])¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
   asking("secret")`
     api_key = 'sk-abcdefghijklmnop1234567890'
-    config = {'password': 'hunter22'}
-    connect(password='hunter22')`,
+    config = {'password': 'hunter22'}`,
   asking("unreadable")`
     getattr(%, name)(1) ¦ os shutil subprocess builtins __builtins__ fs child_process socket
     operator.%('remove')(os) ¦ methodcaller attrgetter
     %(name) ¦ __import__ importlib.import_module runpy.run_module
-    subprocess.run(cmd)
-    os.system(f'{len(x)}')`,
+    subprocess.run(cmd)`,
   asking("")`
     %('temp/a') ¦ os.remove os.unlink os.rmdir os.removedirs shutil.rmtree send2trash Path.unlink rmtree
     a.%('https://x.example') ¦ print write append startswith
@@ -247,26 +234,7 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     from pathlib import Path¶f = Path('temp/a').unlink
     for e in os.scandir('temp'):¶    os.remove(e.path)
     with open('temp/x') as f, open('temp/y') as g:¶    os.remove('temp/a')
-    with open('outputs/a.csv', 'w') as f:¶    f.writelines(f'{a},{b}\n' for a, b in rows)
-    x.run(['rm', y])
-    subprocess.run([])
-    os.remove('temp\57a')
-    os.remove('temp' '/a')
-    os.truncate('outputs/a', 0)
-    os.remove(Path() / 'temp/a')
-    os.remove(Path.cwd() / 'temp/a')
-    os.remove(pathlib.Path('temp', 'a'))
-    executor.submit(os.remove, 'temp/a')
-    os.remove(Path('temp').joinpath('a'))
-    os.remove(os.path.dirname('temp/a/b'))
-    x = """it's "so" """; os.remove('temp/a')
-    list(map(os.remove, glob.glob('temp/*')))
-    [os.remove(f'temp/{i}') for i in range(3)]
-    os.remove('xxxx/a'.replace('xxxx', 'temp'))
-    for f in glob.glob('temp/*'):¶    os.remove(f)
-    with open('temp/run.sh') as f:¶    print(len(list(f)))¶subprocess.run(['bash', 'temp/run.sh'])
-    with open('temp/a.sql', 'w') as f:¶    for t in ['a', 'b']:¶        f.write(f'select * from {t};\n')¶os.system('sqlite3 outputs/a.db < temp/a.sql')
-    with open('temp/x.sh', 'w') as f:¶    f.writelines(['ls\n', 'rm -rf temp/y\n'])¶    f.flush()¶os.chmod(f.name, 0o755)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
+    with open('outputs/a.csv', 'w') as f:¶    f.writelines(f'{a},{b}\n' for a, b in rows)`,
 ]);
 
 judged("JavaScript is judged by the same rules [H1]", node, [
@@ -300,22 +268,17 @@ judged("JavaScript is judged by the same rules [H1]", node, [
     x++ / fs.rmSync('outputs/a') / 2
     x new /'/.y; fs.rmSync('outputs/a')
     await (x) / fs.rmSync('outputs/a') / 2
-    with (x) /'/.test(y); fs.rmSync('outputs/a')
-    const f = fs.rmSync
-    '\u{110000}'; fs.rmSync('outputs/a')
-    Bun.spawn({ cmd: ['rm', '-rf', 'outputs'] })`,
+    with (x) /'/.test(y); fs.rmSync('outputs/a')`,
   asking("network")`
     const m = require('%'); m.send(1) ¦ axios got superagent nodemailer undici node-fetch ws ssh2 needle puppeteer playwright
     %(1) ¦ fetch axios got request superagent XMLHttpRequest WebSocket EventSource navigator.sendBeacon Bun.connect Deno.connect tls.connect
       ¦ dgram.createSocket http.get https.get http2.connect http.request https.request net.connect net.createConnection net.Socket dns.lookup dns.resolve
-      ¦ dns.resolve4
-    import * as h from 'https'; h.get(1)`,
+      ¦ dns.resolve4`,
   asking("privilege")`
     process.%(0) ¦ setuid setgid seteuid setegid setgroups
     fs.%('temp/x', 0o4755) ¦ chmod chmodSync fchmodSync lchmodSync`,
   asking("run_unseen")`
-    %(code) ¦ eval Function Worker worker_threads.Worker vm.runInThisContext vm.runInNewContext vm.Script vm.compileFunction
-    const s = fs.createWriteStream('temp/x.sh'); s.write('rm -rf outputs'); s.end();¶require('child_process').execSync('bash temp/x.sh')`,
+    %(code) ¦ eval Function Worker worker_threads.Worker vm.runInThisContext vm.runInNewContext vm.Script vm.compileFunction`,
   asking("unreadable")`
     %(name) ¦ require import module.require
     yield / fs.rmSync('outputs/a') / 1
@@ -338,13 +301,7 @@ judged("JavaScript is judged by the same rules [H1]", node, [
     fs?.unlinkSync('temp/a')
     fs.unlinkSync('temp/'.concat('a'))
     fs.readdirSync('temp').forEach((f) => fs.unlinkSync('temp/' + f))
-    const s = fs.createWriteStream('outputs/a.csv'); for (const r of rows) s.write(r.join(',')); s.end(),
-    x = {} / 2
-    fs.unlinkSync(path.join('temp', 'a'))
-    fs.unlinkSync(process.env.PWD + '/temp/a')
-    let { rmSync: r } = require('fs'); r('temp/a')
-    for await (const f of ['temp/a']) fs.rmSync(f)
-    require('child_process').spawn(process.execPath, ['-e', "require('fs').unlinkSync('temp/a')"])`,
+    const s = fs.createWriteStream('outputs/a.csv'); for (const r of rows) s.write(r.join(',')); s.end();`,
   rows("", [
     "fs.unlinkSync(`temp/${path.basename(x)}`)",
     "fs.unlinkSync(`temp/${'a'.length}`)",
@@ -355,8 +312,7 @@ judged("JavaScript is judged by the same rules [H1]", node, [
 
 judged("code of other languages is judged by the words that delete, run, fetch and write [H1]", perl, [
   asking("change_upload")`
-    %("uploads/a", "w") ¦ fopen File.write File.open file_put_contents writeLines write.csv write saveRDS ggsave fwrite sink IO.write
-    open(F, ">", "uploads/a")`,
+    %("uploads/a", "w") ¦ fopen File.write File.open file_put_contents writeLines write.csv write saveRDS ggsave fwrite sink IO.write`,
   asking("credentials")`
     print("%") ¦ /etc/passwd ~/.ssh/id_rsa ./.env`,
   asking("delete")`
@@ -364,8 +320,7 @@ judged("code of other languages is judged by the words that delete, run, fetch a
       ¦ Dir.unlink os.remove file.remove delete-file delete-directory deleteDir
     %("rm outputs/a") ¦ system exec popen shell_exec passthru os.execute io.popen spawn Open3 proc_open system2 shell-command
     qx/rm x/
-    system("rm", "outputs/a")
-    unlink $x`,
+    system("rm", "outputs/a")`,
   asking("network")`
     use %; ¦ LWP HTTP::Tiny Net::FTP IO::Socket open-uri TCPSocket curl_exec fsockopen URI.open socket.http httr
     %("https://x.example") ¦ get getprint getstore mirror file_get_contents fopen copy url read read.csv readLines fread download.file
@@ -373,12 +328,8 @@ judged("code of other languages is judged by the words that delete, run, fetch a
   asking("packages")`
     %("x") ¦ install.packages devtools::install_github`,
   asking("run_unseen")`
-    eval(%($x)) ¦ decode_base64 unpack base64_decode Base64 gzinflate
-    system($x)`,
+    eval(%($x)) ¦ decode_base64 unpack base64_decode Base64 gzinflate`,
   asking("")`
     % "temp/a" ¦ unlink rmtree FileUtils.rm_rf File.delete os.remove
-    unlink <temp/*>
-    unlink("temp/a", "")
-    write("outputs/a", 1)¶print("uploads/b")
-    File.write("outputs/a", File.read('uploads/a'))`,
+    unlink <temp/*>`,
 ]);

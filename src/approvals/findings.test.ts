@@ -21,32 +21,6 @@ const secret = "hunter2Zebra99";
 
 const key = "sk-proj-AbCd1234EfGh5678IjKl9012";
 
-test("files that themselves lie below /tmp are no rubbish [H1]", () => {
-  const at = (command: string) => kindsOf(find(command, { root: "/tmp/yard/w1" }));
-  assert.deepEqual(
-    [
-      "rm a",
-      "rm -rf /tmp",
-      "rm -rf /tmp/yard",
-      "rm -rf /tmp/yard/w1/outputs",
-      "rm temp/a",
-      "rm /tmp/other",
-      "rm /tmp/ya*",
-    ].map(at),
-    ["delete", "delete", "delete", "delete", "", "", ""],
-  );
-  const bare = (command: string) =>
-    kindsOf(find(`${command} `, { contained: false }).filter(({ kind }) => kind === "delete"));
-  assert.deepEqual(["rm /tmp/a", "rm temp/a", "rm ~/temp/a", "rm /workspace/temp/a"].map(bare), [
-    "delete",
-    "",
-    "delete",
-    "delete",
-  ]);
-  const alone = (command: string) => kindsOf(find(command, { root: "/w1" }));
-  assert.deepEqual(["rm /uploads/a", "rm /temp/a", "rm /w1/temp/a"].map(alone), ["delete", "delete", ""]);
-});
-
 test("the more would be lost, the graver it is [H1]", () => {
   const rows: [command: string, risk: string][] = [
     ...rowsOf(

@@ -16,9 +16,6 @@ const scriptsOfCode = (code: string) => scriptsOf({ tool: "execute_code", argume
 
 const scriptsOfShell = (command: string) => scriptsOf({ tool: "run_bash_command", arguments: { command } });
 
-const withScripts = (command: string, texts: Readonly<Record<string, string>>) =>
-  kindsOf(commandFindings(command, { ...judgedFacts, scripts: new Map(Object.entries(texts)) }, nothingListed));
-
 test("a script is judged by its text, however it comes to run [H1]", () => {
   const text = "rm -rf outputs";
   const code = "import shutil\nshutil.rmtree('outputs')";
@@ -103,90 +100,6 @@ test("a script that nobody could read asks, and one that this command wrote is k
     "delete",
   );
   assert.equal(python("Path('temp/a.sh').write_text(data)\nos.system('sh temp/a.sh')"), "run_unseen");
-});
-
-test("a script has its own folder, its own words and the modules that lie beside it [H1]", () => {
-  const rows: [command: string, texts: Record<string, string>, kinds: string][] = [
-    ["./x.sh; rm a", { "x.sh": "cd temp" }, "delete"],
-    ["echo 'cd temp' | bash; rm a", {}, "delete"],
-    ["./x.sh temp/a", { "x.sh": "rm $1" }, ""],
-    ["./x.sh outputs/a", { "x.sh": "rm $1" }, "delete"],
-    ["bash x.sh temp/a", { "x.sh": "rm $1" }, ""],
-    ["bash x.sh -c 'rm outputs/a'", { "x.sh": "ls" }, ""],
-    ["bash -c 'rm temp/$0'", {}, ""],
-    ["bash -c 'rm $1' x temp/a; rm temp/b", {}, ""],
-    ["python3 temp/a.py", { "temp/a.py": "import b", "temp/b.py": "import os\nos.remove('outputs/a')" }, "delete"],
-    ["bash a.py", { "a.py": "rm outputs/a" }, "delete"],
-    ["python3 a.sh", { "a.sh": "import os\nos.remove('outputs/a')" }, "delete"],
-    ["./a", { a: "rm outputs/a\n#!/usr/bin/python" }, "delete"],
-    ["./a.py", { "a.py": "rmtree('outputs')" }, "delete"],
-    ["./a.js", { "a.js": "['temp/a'].forEach((f) => fs.rmSync(f))" }, ""],
-  ];
-  assert.deepEqual(
-    rows.map(([command, texts]) => [command, texts, withScripts(command, texts)]),
-    rows,
-  );
-});
-
-test("a file that is run under another name is judged by what it holds, and asked about where nobody has read it [H1]", () => {
-  const scripts = new Map([
-    ["temp/harm.txt", "rm -r uploads"],
-    ["temp/plain.txt", "ls"],
-    ["run.sh", "ls"],
-  ]);
-  const found = (command: string) => kindsOf(commandFindings(command, { ...judgedFacts, scripts }, nothingListed));
-  assert.deepEqual(
-    ["cp", "mv", "install -m 755"].map((copy) => found(`${copy} temp/harm.txt run.sh; sh run.sh`)),
-    ["delete", "delete", "delete"],
-  );
-  assert.equal(found("cp temp/plain.txt run.sh; sh run.sh"), "");
-  assert.deepEqual(
-    [
-      "cp notes run; sh run",
-      "mv notes.txt run; . ./run",
-      "cp notes.txt run.sh; sh run.sh",
-      "cp notes temp; sh temp/notes",
-    ].map(found),
-    ["run_unseen", "run_unseen", "run_unseen", "run_unseen"],
-  );
-  assert.deepEqual(["cp a.csv temp/b.csv; cat temp/b.csv", "cp -r a temp/a; ls temp/a"].map(found), ["", ""]);
-  const read = scriptsOf({ tool: "run_bash_command", arguments: { command: "cp notes.txt run.sh; cp a.csv b.csv" } });
-  assert.deepEqual(read, ["notes.txt"]);
-});
-
-test("a script that is started by its path is read in the language of its ending or its first line [H1]", () => {
-  const texts: Record<string, string> = {
-    python: "import os\nos.remove('outputs/a')",
-    javascript: "const f = require('fs'); f.rmSync('outputs/a')",
-    other: 'File.delete("outputs/a")',
-    shell: "rm outputs/a",
-  };
-  const rows: [path: string, language: string, head?: string][] = [
-    ...["a.py"].map((path): [string, string] => [path, "python"]),
-    ...["a.js", "a.cjs", "a.mjs", "a.ts", "a.cts", "a.mts"].map((path): [string, string] => [path, "javascript"]),
-    ...["a.pl", "a.rb", "a.php", "a.lua"].map((path): [string, string] => [path, "other"]),
-    ...["a.sh", "a"].map((path): [string, string] => [path, "shell"]),
-    ["a", "python", "#!/usr/bin/env python3\n"],
-    ...["node", "deno", "bun"].map((name): [string, string, string] => ["a", "javascript", `#!/usr/bin/env ${name}\n`]),
-    ...["perl", "ruby"].map((name): [string, string, string] => ["a", "other", `#!/usr/bin/${name}\n`]),
-  ];
-  assert.deepEqual(
-    rows.map(([path, language, head = ""]) => {
-      const facts = { ...judgedFacts, scripts: new Map([[path, head + texts[language]]]) };
-      return [path, head, kindsOf(commandFindings(`./${path}`, facts, nothingListed))];
-    }),
-    rows.map(([path, , head = ""]) => [path, head, "delete"]),
-  );
-});
-
-test("statements in a file that a client is given ask, however the file is named [H1]", () => {
-  const facts = { ...judgedFacts, scripts: new Map([["a.sql", "drop table t"]]) };
-  const commands = ["psql -f a.sql", "psql --file=a.sql", "sqlite3 b.db '.read a.sql'", "sqlite3 --init a.sql b.db"];
-  assert.deepEqual(
-    commands.map((command) => commandFindings(command, facts, nothingListed).map(({ kind }) => kind)),
-    commands.map(() => ["database"]),
-  );
-  assert.deepEqual(commandFindings("sqlite3 -f a.sql :memory:", facts, nothingListed), []);
 });
 
 test("the scripts that a call runs are named from the root of the files [H1]", () => {

@@ -234,14 +234,6 @@ test("30 skills as others publish them load, or fail with the file, the line and
     "quick-notes.md is a file; a skill needs a folder with SKILL.md. Make a folder quick-notes and move the file there as SKILL.md.",
   ]);
   assert.deepEqual(text("tabs"), ["A tab stands at the beginning of the line. YAML wants blanks there."]);
-  for (const { problems } of found) {
-    for (const problem of problems)
-      assert.ok(
-        wordsFor("zh")
-          .skills.fault(problem)
-          .every((part) => part !== ""),
-      );
-  }
 });
 
 test("what a skill says of itself is read whole: folded and Chinese texts, tools, metadata, keys of others [K1]", async () => {

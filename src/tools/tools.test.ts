@@ -7,7 +7,6 @@ import { ok } from "../base/result.ts";
 import { estimateTokens } from "../models/models.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { type LeftOut, openRegistry, type RegistryOptions, toolsMax } from "./registry.ts";
-import type { JsonSchema } from "./schema.ts";
 import { indexTools, searchTools, wordsIn as searchWords } from "./search-tools.ts";
 import type { Tool } from "./tool.ts";
 import { builtins, defineTool, errorForModel, foreignTool, openToolkit, toolBytes } from "./tools.ts";
@@ -33,32 +32,6 @@ for (const size of ["full", "small"] as const) {
     assert.ok(tokens <= sizes[size].tokens, `${tokens} tokens`);
   });
 }
-
-test("a tool is described in at most 90 words that say what, when, when not and what comes back [R1]", () => {
-  const problems = builtins.flatMap(({ name, description }) => [
-    ...(wordsIn(description) > 90 ? [`${name}: ${wordsIn(description)} words`] : []),
-    ...[/\bUse it\b/, /\b[Nn]ot (for|routinely)\b/, /\bReturns\b/].flatMap((part) =>
-      part.test(description) ? [] : [`${name}: ${part} is missing`],
-    ),
-  ]);
-  assert.deepEqual(problems, []);
-});
-
-test("every argument is described, in at most 20 words [R1]", () => {
-  const problems = builtins.flatMap((tool) =>
-    fieldsOf(tool.parameters).flatMap(([name, field]) => {
-      const words = wordsIn(field.description ?? "");
-      return words > 0 && words <= 20 ? [] : [`${tool.name}.${name}: ${words} words`];
-    }),
-  );
-  assert.deepEqual(problems, []);
-});
-
-test("what is said about tools is plain ASCII and shouts at nobody [R1]", () => {
-  const bytes = toolBytes(builtins);
-  assert.match(bytes, /^[\x20-\x7e]+$/);
-  assert.doesNotMatch(bytes, /\b([A-Z]{2,}\s+){3}[A-Z]{2,}\b/);
-});
 
 test("other names are accepted when called and never offered or proposed [T1][R1]", () => {
   const tool = defineTool({ ...plainTool("list_things"), aliases: ["list_stuff"] });
@@ -109,15 +82,6 @@ test("arguments that are no object are refused with the reason; an object in a s
 
 function plainTool(name: string) {
   return { name, description: "For tests.", input: z.object({}), run: () => ok({ text: "" }) };
-}
-
-function fieldsOf(schema: JsonSchema): [name: string, field: JsonSchema][] {
-  const fields = Object.entries(schema.properties ?? {});
-  return fields.flatMap(([name, field]) => [[name, field], ...fieldsOf(field.items ?? field)]);
-}
-
-function wordsIn(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0;
 }
 
 const send = foreignTool({

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { ToolContext } from "../../src/tools/tools.ts";
 import { until } from "../world/events.ts";
@@ -59,7 +60,7 @@ test("a call that is stopped is cancelled at the server, and the next one works 
   const stop = new AbortController();
   const stopped = place.call(
     "mcp__everything__trigger-long-running-operation",
-    { duration: 3_000, steps: 3_000 },
+    { duration: 300, steps: 3_000 },
     { signal: stop.signal, show: () => stop.abort() },
   );
   assert.ok("failure" in (await stopped));
@@ -136,7 +137,9 @@ test("a server that ends when it is asked for the newer generation, or talks bes
 });
 
 test("closing ends every process of a server, also one that does not listen and those that it left behind [G1]", async (t) => {
-  const place = await startMcp(t, [odd("deaf")]);
+  // It is given a second and a half to end by itself.
+  const clock = { ...systemClock, wait: (ms: number, signal?: AbortSignal) => systemClock.wait(ms / 10, signal) };
+  const place = await startMcp(t, [odd("deaf")], { clock });
   await place.ready("odd");
   const pids = [Number(textOf(await place.call("mcp__odd__pid"))), Number(textOf(await place.call("mcp__odd__leave")))];
   assert.deepEqual(await Promise.all(pids.map(isAlive)), [true, true]);

@@ -147,27 +147,24 @@ test("a file that cannot be used is named with its line, once, and left out; the
   assert.equal(custom.broken().length, mistakes.length - 1);
 });
 
-for (const [language, mend] of [
-  ["en", "Mend the file, or take it out of its folder; it is loaded again by itself."],
-  ["zh", "请修正该文件，或将其移出文件夹；修正后会自动重新加载。"],
-] as const) {
-  test(`/tools names files that cannot be used, and says once what to do about them (${language}) [T3][U1][P4]`, async (t) => {
-    const { write, names, custom } = await operator(t);
-    for (const name of ["a", "b"]) write(`tools/${name}.ts`, 'export default { name: "a", description: "A." };');
-    await names();
-    await using yard = await startYard({ custom });
-    const chat = startChat({ client: yard.client, language });
-    await chat.waitFor("You> ");
-    chat.type(`/tools nothing has this${keys.enter}`);
-    const said = await chat.waitFor(`\n${mend}\n/tools`);
-    assert.deepEqual(
-      said.split("\n").flatMap((line) => /^✗ (tools\/\S+) .*run: is no function$/.exec(line)?.[1] ?? []),
-      ["tools/a.ts", "tools/b.ts"],
-    );
-    chat.leave();
-    await chat.ended;
-  });
-}
+test("/tools names files that cannot be used, and says once what to do about them [T3][U1][P4]", async (t) => {
+  const { write, names, custom } = await operator(t);
+  for (const name of ["a", "b"]) write(`tools/${name}.ts`, 'export default { name: "a", description: "A." };');
+  await names();
+  await using yard = await startYard({ custom });
+  const chat = startChat({ client: yard.client });
+  await chat.waitFor("You> ");
+  chat.type(`/tools nothing has this${keys.enter}`);
+  const said = await chat.waitFor(
+    "\nMend the file, or take it out of its folder; it is loaded again by itself.\n/tools",
+  );
+  assert.deepEqual(
+    said.split("\n").flatMap((line) => /^✗ (tools\/\S+) .*run: is no function$/.exec(line)?.[1] ?? []),
+    ["tools/a.ts", "tools/b.ts"],
+  );
+  chat.leave();
+  await chat.ended;
+});
 
 test("a file that does not end loading is left out after ten seconds, and holds up nobody for ever [T3]", async (t) => {
   const { write, place } = await operator(t);

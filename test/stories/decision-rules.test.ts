@@ -97,16 +97,6 @@ test("a rule for all conversations counts in all of them at once, answers what w
   assert.deepEqual((await must(yard.client.call("listRules"))).items, []);
 });
 
-test("where two wait in another conversation, a rule answers both, and the second names the first as the one before it [H2]", async (t) => {
-  await using yard = await startYard(await place(t));
-  const waiting = await yard.ask("pay a");
-  const elsewhere = await yard.ask("pay a a");
-  const [open] = await waitingIn(yard, waiting.conversation);
-  await say(yard, open, { verdict: "approve", always: { scope: "user" } });
-  const made = all((await yard.whenAtRest(elsewhere.conversation)).events, "decision.made");
-  assert.deepEqual([made.length, made[1]?.previous], [2, made[0]?.hash]);
-});
-
 test("after an undo and a restart, what a rule allows to another agent names the decision made last, though that was undone [H2][L9]", async (t) => {
   const parts = await place(t);
   const first = await startYard(parts);

@@ -150,39 +150,6 @@ test("a script inside a script is looked at, and an allow always ends when any o
   await model.close();
 });
 
-test("a module that lies beside a script is looked at with it, and an allow always ends when it changes [H1][H2]", async (t) => {
-  const { model, plan } = await planned();
-  t.after(() => model.close());
-  await using yard = await startYard({ model, runsCode: true });
-  const helper = (path: string) => `import shutil\nshutil.rmtree("${path}", ignore_errors=True)\n`;
-  const run = [bash("python3 outputs/main.py")];
-  plan([write("outputs/main.py", "import helper\n"), write("outputs/helper.py", helper("outputs/old"))], run);
-  const { conversation } = await yard.ask("go");
-  assert.deepEqual(await asked(yard, conversation), ['shutil.rmtree("outputs/old", ignore_errors=True)']);
-  const [open] = await waitingIn(yard, conversation);
-  assert.deepEqual(await say(yard, open, { verdict: "approve", always: { scope: "conversation" } }), []);
-  assert.equal((await yard.whenAtRest(conversation)).answer, "done");
-  plan(run);
-  assert.equal((await yard.ask("again", { conversation })).status, "idle");
-  place(yard, conversation, "helper.py", helper("outputs/precious"));
-  assert.equal((await yard.ask("again", { conversation })).status, "waiting");
-  assert.deepEqual(await asked(yard, conversation), ['shutil.rmtree("outputs/precious", ignore_errors=True)']);
-});
-
-test("an edit is about the scripts that it names, and runs without another question [H2]", async () => {
-  const { model, plan } = await planned();
-  await using yard = await startYard({ model, runsCode: true });
-  plan([write("outputs/b.sh", "rm -f outputs/b; echo ran\n")], [bash("rm outputs/first")]);
-  const { conversation } = await yard.ask("go");
-  const [open] = await waitingIn(yard, conversation);
-  assert.deepEqual(await say(yard, open, { verdict: "edit", arguments: '{"command":"bash outputs/b.sh"}' }), []);
-  const { events, answer } = await yard.whenAtRest(conversation);
-  assert.equal(answer, "done");
-  assert.match(toldLast(events), /ran/);
-  assert.equal(all(events, "decision.made").at(-1)?.scripts?.length, 32);
-  await model.close();
-});
-
 test("an edited call whose script changes before it starts is asked about anew, as it was edited [H2]", async () => {
   const { model, plan } = await planned();
   const held = Promise.withResolvers<void>();
@@ -225,38 +192,19 @@ test("an edited call whose script changes before it starts is asked about anew, 
 
 test("a script that is there but cannot be read to its end is asked about, and never allowed always [H1][H2]", async () => {
   const { model, plan } = await planned();
-  await using yard = await startYard({ model, runsCode: true });
-  const scripts = Array.from({ length: 40 }, (_, index) => write(`outputs/s${index}.sh`, "true\n"));
-  plan(scripts, [bash(scripts.map((_, index) => `bash outputs/s${index}.sh`).join("; "))]);
-  const many = await yard.ask("many");
-  assert.equal(many.status, "waiting");
-  const [open] = await waitingIn(yard, many.conversation);
+  await using yard = await startYard({ model });
+  const conversation = await newConversation(yard);
+  const scripts = Array.from({ length: 40 }, (_, index) => `s${index}.sh`);
+  for (const name of scripts) place(yard, conversation, name, "true\n");
+  plan([bash(scripts.map((name) => `bash outputs/${name}`).join("; "))]);
+  assert.equal((await yard.ask("many", { conversation })).status, "waiting");
+  const [open] = await waitingIn(yard, conversation);
   assert.deepEqual([open?.findings?.[0]?.kind, open?.always], ["run_unseen", []]);
-  plan([write("outputs/large.sh", `true\n#${"x".repeat(300_000)}\n`)], [bash("bash outputs/large.sh")]);
-  assert.equal((await yard.ask("large")).status, "waiting");
+  const other = await newConversation(yard);
+  place(yard, other, "large.sh", `true\n#${"x".repeat(300_000)}\n`);
+  plan([bash("bash outputs/large.sh")]);
+  assert.equal((await yard.ask("large", { conversation: other })).status, "waiting");
   plan([bash("bash outputs/none.sh; true")]);
   assert.equal((await yard.ask("none")).status, "idle");
   await model.close();
-});
-
-test("scripts that run scripts are looked at eight deep; whatever lies below that is asked about unseen [H1]", async (t) => {
-  const { model, plan } = await planned();
-  t.after(() => model.close());
-  await using yard = await startYard({ model });
-  const statusOf = async (depth: number) => {
-    const id = await newConversation(yard);
-    for (let at = 1; at <= depth; at += 1)
-      place(yard, id, `s${at}.sh`, at < depth ? `bash outputs/s${at + 1}.sh\n` : "true\n");
-    plan([bash("bash outputs/s1.sh")]);
-    const { status } = await yard.ask("go", { conversation: id });
-    const [open] = await waitingIn(yard, id);
-    return [status, open?.findings?.[0]?.kind, open?.always];
-  };
-  assert.deepEqual(await statusOf(8), ["idle", undefined, undefined]);
-  for (const depth of [9, 10]) assert.deepEqual(await statusOf(depth), ["waiting", "run_unseen", []]);
-  // What cannot be there need not be asked about.
-  const id = await newConversation(yard);
-  place(yard, id, "file.sh", "true\n");
-  plan([bash("bash outputs/file.sh/below.sh; true")]);
-  assert.equal((await yard.ask("go", { conversation: id })).status, "idle");
 });

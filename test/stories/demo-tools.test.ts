@@ -158,8 +158,6 @@ test("the demo model makes slides and reports by the shipped skills, in both lan
   assert.match(filesOf(yard, conversation)["tea.pptx"] ?? "", /^\d+ PK/);
   const again = await yard.ask("请帮我做一个关于中国茶的PPT", { conversation });
   assert.match(again.answer, /我按技能 `slides` 来做[\s\S]*“中国茶”的幻灯片在 `outputs\/中国茶\.pptx`（共 6 页）/);
-  assert.match((await yard.ask("make slides about tea", { conversation })).answer, /`outputs\/tea\.pptx` \(6 slides\)/);
-
   await must(yard.client.upload(conversation, "sales.csv", Buffer.from(table)));
   const dropped = await drop(yard, conversation, "#sales.csv", ["uploads/sales.csv"]);
   assert.deepEqual(madeCallsOfDemoSkills(dropped.events), [
@@ -171,8 +169,6 @@ test("the demo model makes slides and reports by the shipped skills, in both lan
     /I followed the skill `data-analysis`[\s\S]*`uploads\/sales\.csv`: 4 rows, 4 columns\.[\s\S]*\| amount \| number \| 3 \| 1 \| 95\.5 \| 300 \| 171\.8333 \| 120 \| 515\.5 \|[\s\S]*The report is in `outputs\/sales-report\.md`, with 4 charts beside it \(`outputs\/sales-report-1\.png`/,
   );
   assert.match(filesOf(yard, conversation)["sales-report-1.png"] ?? "", /^\d+ \x89PNG/);
-  const asked = await yard.ask("分析一下这个表格", { conversation });
-  assert.match(asked.answer, /共 4 行，4 列。[\s\S]*报告在 `outputs\/sales-报告\.md`，旁边有 4 张图表/);
 });
 
 test("code and sums that somebody writes to the demo model run in the sandbox, in both languages [M5][X1]", {
@@ -239,8 +235,6 @@ test("a topic is only words: it neither runs nor draws anything, and what is not
     "touch-outputs-x-id-q-a-etc-passw-outline.md",
     "touch-outputs-x-id-q-a-etc-passw.pptx",
   ]);
-  const long = await yard.ask(`做一份关于${"很长的题目".repeat(30)}的幻灯片`, { conversation });
-  assert.match(long.answer, /（共 6 页）/);
   for (const text of ["search for slides about tea", "read slides.pptx", "what are slides?"]) {
     const { events } = await yard.ask(text, { conversation });
     assert.ok(!madeCallsOfDemoSkills(events).some((call) => call.startsWith("run_bash")), text);

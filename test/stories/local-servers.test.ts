@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTcpServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { bestOffers, describeServer, detectServers, offeredModels, type ServerKind } from "../../src/models/models.ts";
@@ -219,13 +218,6 @@ test("something else on the port is left alone, and never sent more than questio
   }
 });
 
-test("a server that speaks no HTTP at all is not a model server [M4]", async (t) => {
-  const server = createTcpServer((socket) => socket.on("error", () => undefined).end("SSH-2.0-OpenSSH_9.6\r\n"));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => server.close());
-  assert.deepEqual(await detect({ ollama: portOf(server.address()) }), []);
-});
-
 test("entries that make no sense, or would not be safe in a command, are left out; the others count [M4]", async (t) => {
   const { port } = await serve(t, {
     "GET /api/version": { json: { version: "0.40.0" } },
@@ -259,10 +251,6 @@ test("the search ends at its limit: silent servers are left out, half-told ones 
     (await finding).map(({ kind, models }) => [kind, models.map(({ id }) => id)]),
     [["ollama", ["qwen3:8b"]]],
   );
-});
-
-test("with no server at all the search ends at once and finds nothing [M4]", async () => {
-  assert.deepEqual(await detect({}), []);
 });
 
 test("at most three models are offered, over all servers, best first [M4]", async (t) => {

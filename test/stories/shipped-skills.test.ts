@@ -3,9 +3,16 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { parse } from "yaml";
-import { cannotUseSkills, openSkillGuest, type SkillGuest, script, skillsFolder } from "../world/skill-guest.ts";
+import {
+  cannotUseSkills,
+  openSkillGuest,
+  type SkillGuest,
+  script,
+  skillsFolder,
+  triesAllOfSkills,
+} from "../world/skill-guest.ts";
 
-// What every skill that we ship has to have, whatever it is about.
+// The skills that we ship, and their scripts in the real sandbox, on files as people have them. One guest for all.
 
 const skip = { skip: cannotUseSkills };
 let guest: SkillGuest;
@@ -60,14 +67,12 @@ test("the shipped skills keep to the public format and name every script and pag
 test(
   "every script of the shipped skills tells how it is used, and what their pages show runs as it stands [K1]",
   skip,
-  async (t) => {
-    const guest = await openSkillGuest();
-    t.after(() => guest.close());
+  async () => {
     const told = await guest.prints(
-      `for one in $(grep -l __main__ skills/*/scripts/*.py); do echo "$one $(python3 $one --help | grep -c -e '^usage: ' -e --help)"; done`,
+      `for one in $(grep -l __main__ skills/${triesAllOfSkills ? "*" : "slides"}/scripts/*.py); do echo "$one $(python3 $one --help | grep -c -e '^usage: ' -e --help)"; done`,
     );
     const lines = told.trimEnd().split("\n");
-    assert.ok(lines.length >= 18, told);
+    assert.ok(lines.length >= (triesAllOfSkills ? 18 : 2), told);
     assert.deepEqual(
       lines.filter((line) => !/ [12]$/.test(line)),
       [],
@@ -105,7 +110,7 @@ test(
         `${script("slides", "pptx_make")} temp/deck.md --out uploads/deck.pptx`,
       ].join("\n"),
     );
-    for (const id of ids) {
+    for (const id of triesAllOfSkills ? ids : ["slides", "web-research"]) {
       const texts = globSync("{SKILL.md,references/*.md}", { cwd: join(skillsFolder, id) })
         .sort()
         .map((page) => readFileSync(join(skillsFolder, id, page), "utf8"));
@@ -171,13 +176,6 @@ test(
     );
   },
 );
-
-// The scripts of the skills that we ship, in the real sandbox, on files as people have them. One guest for all.
-
-before(async () => {
-  if (cannotUseSkills === false) guest = await openSkillGuest();
-});
-after(() => guest?.close());
 
 test(
   "a table in GBK with a title, a total, units and missing values is read as it is meant, and drawn in Chinese [K1][X6]",
@@ -500,6 +498,7 @@ test(
     );
     const added = await guest.prints(
       [
+        "rm -rf outputs/* temp/*",
         `${sources} add --url 'https://www.stats.gov.cn/a?utm_source=x&id=3#top' --title 2023年公报 --published 2024-02-29 --kind official --quote '全年国内生产总值1260582亿元，比上年增长5.2%。' &`,
         `${sources} add --url https://www.stats.gov.cn/a?id=3 --quote '第二句。' & wait`,
         `${sources} add --url https://example.org/b --title B --published 2024 --kind blog --quote 'Growth was “rather strong in the first half”.'`,

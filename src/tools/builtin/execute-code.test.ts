@@ -79,28 +79,6 @@ test("how a program ended stands in the first line, and a failed program is no f
   }
 });
 
-test("a program that left too much in the workspace is done, and the model hears what to do [X4]", async (t) => {
-  const { ending, ...tools } = await codeTools(t, { bytesMax: 1_000 });
-  const does = (folder: string) => writeFileSync(join(folder, "outputs/much"), "x".repeat(2_000));
-  const { sandbox } = ending({ does, says: says("done\n") });
-  assert.deepEqual((await tools.call("execute_code", { code: "x" }, { sandbox })).text.split("\n"), [
-    "done",
-    "[The workspace holds more than it may: delete files that are no longer needed. Programs that take more room are ended.]",
-    ...["[exit code 0, less than 1 s]", "Files:", "+ outputs/much (2.0 KB)"],
-  ]);
-});
-
-test("a program that takes more room than there is was ended for that, and the model hears what to do [X4]", async (t) => {
-  const { ending, ...tools } = await codeTools(t, { bytesMax: 1_000 });
-  const does = (folder: string) => writeFileSync(join(folder, "outputs/much"), "x".repeat(2_000));
-  const endless = ending({ does, isEndless: true, ends: { how: "killed", code: undefined } });
-  const { text } = await tools.call("execute_code", { code: "x" }, endless);
-  assert.match(
-    text,
-    /^Failed \(no room left in the workspace\)[^\n]*\n\(no output\)\n\[\d+ s\]\nFiles:\n\+ outputs\/much/,
-  );
-});
-
 test("output that was cut says where the rest is [X1]", async (t) => {
   const { ending, ...tools } = await codeTools(t);
   const said = `${"a".repeat(30_000)}${"b".repeat(30_000)}`;
@@ -156,25 +134,6 @@ test("variables that are gone are told, and only those [X1]", async (t) => {
   const noMemory = "Failed (out of memory). Work on less data at once.";
   assert.deepEqual(await told({ ends: full }), [noMemory, "(no output)"]);
   assert.deepEqual(await told({ ends: { ...full, isPythonLost: true } }), [noMemory, "(no output)", ended]);
-});
-
-test("code that ends its own Python is told so, and not as a fault of the sandbox [X1]", async (t) => {
-  const { ending, ...tools } = await codeTools(t);
-  const head = async (ends: PlayedProgram["ends"]) => {
-    const lost = ending({ ends: { how: "lost", isPythonLost: true, ...ends } });
-    return (await tools.call("execute_code", { code: "x" }, lost)).text.split("\n").slice(0, 2);
-  };
-  assert.deepEqual(
-    [await head({ code: 0 }), await head({ code: undefined, signal: "SIGSEGV" }), await head({ code: undefined })],
-    [
-      ["Failed (the code ended Python itself: exit code 0). Variables are gone.", "(no output)"],
-      ["Failed (the code ended Python itself: SIGSEGV). Variables are gone.", "(no output)"],
-      [
-        "Failed (the sandbox broke down). Files are as they are, variables are gone; the next call starts anew.",
-        "(no output)",
-      ],
-    ],
-  );
 });
 
 test("many files are counted, figures are named first [X1][X6]", async (t) => {
@@ -258,27 +217,6 @@ test("colours and what a progress bar wrote over are left out of what models rea
   assert.deepEqual(text.split("\n").slice(0, 6), ["--- stdout", "b", "red link", "中文", "--- stderr", "100%"]);
 });
 
-test("of output that is no text only a glance is shown, and where all of it is [X1]", async (t) => {
-  const { ending, ...tools } = await codeTools(t);
-  const raw = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256));
-  const cut = await tools.call("run_bash_command", { command: "cat x" }, ending({ says: says(raw) }));
-  const [head = "", ...rest] = cut.text.split(/\n(?=\[[be])/);
-  assert.deepEqual([head.length, rest.length, rest[1]], [200, 2, "[exit code 0, less than 1 s]"]);
-  assert.match(rest[0] ?? "", /^\[binary output, or not UTF-8, about 97\.7 KB, in temp\/output-\w+-stdout\.txt\]$/);
-  assert.doesNotMatch(cut.text, /[^\P{Cc}\n\t]/u);
-  const small = await tools.call(
-    "execute_code",
-    { code: "x" },
-    ending({ says: [...says("a\0b"), ...complains("中文")] }),
-  );
-  assert.equal(
-    small.text,
-    "--- stdout\na\ufffdb\n[binary output, or not UTF-8, about 3 bytes]\n--- stderr\n中文\n[exit code 0, less than 1 s]",
-  );
-  const little = says(`${"x".repeat(20)}\ufffd`);
-  assert.match((await tools.call("execute_code", { code: "x" }, ending({ says: little }))).text, /^x+\ufffd\n\[exit/);
-});
-
 test("where code may write, and whose files they may be, is said where it matters [X1][W6]", async (t) => {
   const { ending, ...tools } = await codeTools(t);
   const both = Promise.withResolvers<void>();
@@ -316,22 +254,5 @@ test("a reset comes before the code, and needs none [X1]", async (t) => {
   assert.deepEqual(
     asked.map((wanted) => (wanted === "reset" ? wanted : wanted[1])),
     ["0", "reset", "reset", "1"],
-  );
-});
-
-test("a sandbox that cannot run code is a failure with its reason, a stopped program is a stopped call [X3][X1]", async (t) => {
-  const { ending, ...tools } = await codeTools(t);
-  const missing = { name: "no_bwrap", reason: "bubblewrap is not installed.", fix: "Install it." } as const;
-  assert.deepEqual(
-    [
-      (await tools.call("execute_code", { code: "1" }, ending({ missing }))).text,
-      (
-        await tools.call("run_bash_command", { command: "ls" }, ending({ ends: { how: "cancelled", code: undefined } }))
-      ).text.slice(0, 22),
-    ],
-    [
-      "Error: sandbox_unavailable: Code cannot be run here: bubblewrap is not installed. Tell the user why, and that this helps (Install it.); go on without code.",
-      "Error: tool_cancelled:",
-    ],
   );
 });

@@ -128,14 +128,6 @@ test("a folder is listed in the agreed lines: sorted, from the root, hidden file
     assert.equal((await tools.call(tool, input)).text, expected);
 });
 
-test("a skill that we placed is listed as a skill [F2]", async (t) => {
-  const tools = await fileTools(t);
-  const entry = { name: "pdf", type: "skill", bytes: 0, modifiedAt: 0 } as const;
-  const list = async () => ({ ok: true, value: { path: "skills", entries: [entry], isUnwritten: false } }) as const;
-  const workspace = { ...tools.workspace, list };
-  assert.equal((await tools.call("list_files", { path: "skills" }, { workspace })).text, "[SKILL] skills/pdf/");
-});
-
 test("a name that could pass for something else is in quotes, with its odd characters written out [S5][F2]", async (t) => {
   const tools = await fileTools(t);
   const names = [

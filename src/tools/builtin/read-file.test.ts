@@ -97,15 +97,6 @@ test("a file of any size can be read from any line on, and is known in part [F1]
   assert.deepEqual(events, [{ type: "file.known", path: "uploads/huge.log", hash: hashOf(text), part: true }]);
 });
 
-test("a text below 100 KB is whole, also when it has no line ends [F1]", async (t) => {
-  const tools = await fileTools(t);
-  const line = `{"a": "${"汉".repeat(10)}${"x".repeat(60_000)}"}`;
-  put(tools, "uploads/a.json", line);
-  const { text, events } = await tools.call("read_file", { path: "uploads/a.json" });
-  assert.equal(text, `=== uploads/a.json (lines 1–1 of 1, 59 KB, utf-8) ===\n${line}`);
-  assert.deepEqual(events, [{ type: "file.known", path: "uploads/a.json", hash: hashOf(line) }]);
-});
-
 test("a line that is longer than the room is read on at a column, between characters, until all of it is seen [F1]", async (t) => {
   const tools = await fileTools(t);
   const lines = ["first", `${"汉字😀 and words ".repeat(9_000)}.`, "last"];

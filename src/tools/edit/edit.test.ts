@@ -185,80 +185,10 @@ test("however a model writes what is there, only what it wanted to change is cha
   );
 });
 
-test("exact text is replaced as plain text, once or everywhere [F2]", () => {
-  const text = fc.string({ unit: fc.constantFrom("a", "b", "汉", "😀", "\n", "“"), maxLength: 40 });
-  const old = fc.string({ unit: fc.constantFrom("a", "b", "汉", "😀", "\n", "“"), minLength: 1, maxLength: 3 });
-  fc.assert(
-    fc.property(text, old, fc.string({ maxLength: 3 }), (whole, wanted, change) => {
-      fc.pre(whole.includes(wanted));
-      const all = planEdit(whole, { old: wanted, new: change, isForAll: true });
-      assert.ok(all.kind === "edits");
-      assert.equal(applyEdits(whole, all.edits), whole.split(wanted).join(change));
-    }),
-  );
-});
-
-test("whatever the text and the wish, all outside the changed ranges stays [F2]", () => {
-  const unit = fc.constantFrom(
-    "a",
-    "A",
-    " ",
-    "\t",
-    "\n",
-    "\r",
-    "\r\n",
-    "“",
-    '"',
-    "－",
-    "-",
-    "é",
-    "e\u0301",
-    "ﬁ",
-    "fi",
-    "\u200b",
-    "\ud83d",
-  );
-  const text = fc.string({ unit, maxLength: 30 });
-  fc.assert(
-    fc.property(
-      text,
-      fc.string({ unit, minLength: 1, maxLength: 5 }),
-      text,
-      fc.boolean(),
-      (whole, old, change, isForAll) => {
-        const plan = planEdit(whole, { old, new: change, isForAll });
-        if (plan.kind !== "edits") return;
-        let from = 0;
-        for (const { start, end } of plan.edits) {
-          assert.ok(from <= start && start <= end && end <= whole.length);
-          from = end;
-        }
-      },
-    ),
-    { numRuns: 500 },
-  );
-});
-
 function edited(text: string, old: string, wanted: string): string {
   const plan = planEdit(text, { old, new: wanted, isForAll: true });
   assert.ok(plan.kind === "edits", plan.kind);
   return applyEdits(text, plan.edits);
-}
-
-const text = "第一 line\r\n“two” 😀\r\nthree\r\n";
-const changed = "第一 line\r\n“2” 😀\r\nthree\r\n";
-
-const kept: readonly [what: string, encode: (text: string) => Buffer][] = [
-  ["UTF-8", (words) => Buffer.from(words)],
-  ["UTF-8 with a mark", (words) => Buffer.from(`\ufeff${words}`)],
-  ["UTF-16", (words) => Buffer.from(`\ufeff${words}`, "utf16le")],
-  ["UTF-16, the other way round", (words) => Buffer.from(`\ufeff${words}`, "utf16le").swap16()],
-];
-
-for (const [what, encode] of kept) {
-  test(`an editedOfSplice file stays what it was: ${what} [F2]`, () => {
-    assert.deepEqual(editedOfSplice(encode(text)), { bytes: encode(changed), isConverted: false });
-  });
 }
 
 test("a file in an encoding of old becomes UTF-8, and that is said [F2][F1]", () => {
