@@ -7,21 +7,13 @@ import { makeHome } from "../world/program.ts";
 // What the chat platform and a user of it do with the sandbox, over HTTP, against `agentyard sandbox` as it is started.
 
 const csv = "city,sold\nBonn,3\nUlm,4\n";
-const options = { skip: cannotWorkOnData };
 
-test(
-  "variables stay from one execution to the next until a reset; a CSV uploaded over HTTP is read at its path, and the plot and the result come back over HTTP [X1][X2][X6][S3][S4]",
-  options,
-  async (t) => {
-    const platform = await startPlatform(makeHome(t));
+const shows: Readonly<Record<string, (platform: Platform) => Promise<void>>> = {
+  async "a CSV uploaded over HTTP is read at its path, and the plot and the result come back over HTTP [X1][X2][X6][S3][S4]"(
+    platform,
+  ) {
     const user = "user123";
     const inConversation = { conversation_id: "conv456" };
-    assert.deepEqual(told(await platform.run(user, "x = 41", inConversation)), done(""));
-    assert.deepEqual(told(await platform.run(user, "print(x+1)", inConversation)), done("42\n"));
-    const reset = await platform.send("POST", `/sessions/sb-session-${user}/reset`, { json: inConversation });
-    const after = await platform.run(user, "print('x' in globals())", inConversation);
-    assert.deepEqual([reset.status, told(after)], [204, done("False\n")]);
-
     const uploaded = await platform.send("POST", `/sessions/sb-session-${user}/files/upload`, {
       body: form("conv456"),
     });
@@ -43,25 +35,9 @@ test(
     );
     assert.deepEqual(ran.figures, ["outputs/figure-1.png"]);
   },
-);
-
-const analysis = `
-import json
-import pandas as pd
-import matplotlib.pyplot as plt
-df = pd.read_csv("/workspace/conv456/uploads/temparea/data.csv")
-df.plot.bar(x="city", y="sold")
-plt.title("销量")
-with open("/workspace/outputs/result.json", "w") as file:
-    json.dump({"sum": int(df.sold.sum())}, file)
-print(df.sold.sum())
-`;
-
-test(
-  "every sample call of the chat platform works as it stands, for the user that it names [S1][S3][S4][S7]",
-  options,
-  async (t) => {
-    const platform = await startPlatform(makeHome(t));
+  async "every sample call of the chat platform works as it stands, for the user that it names [S1][S3][S4][S7]"(
+    platform,
+  ) {
     const front = platformFiles(platform.address);
 
     // 6.1: nothing is asked for first; the id is made by the rule.
@@ -95,7 +71,76 @@ test(
     const result = await download(platform, "user-123", "conv-123/uploads/result.json");
     assert.equal(JSON.parse(`${result}`).sold.mean, 3.5);
   },
-);
+  async "the chat platform's client creates, asks for and deletes a session, and deletes files, as it is written [S1][S3][S6][S7]"(
+    platform,
+  ) {
+    const { send } = platform;
+    // 8.1: three chats at once find no session and create one.
+    const id = "sb-session-user8";
+    assert.equal((await send("GET", `/sessions/${id}`)).status, 404);
+    const request = {
+      user_id: "user8",
+      agent_id: "agent123",
+      business_domain_id: "bd_public",
+      config: { session_id: id },
+    };
+    const created = await Promise.all([1, 2, 3].map(() => send("POST", "/sessions", { json: request })));
+    assert.deepEqual(created.map(({ status }) => status).sort(), [201, 409, 409]);
+    const session = await send("GET", `/sessions/${id}`);
+    const { session_id, status, created_at, ttl } = session.json;
+    assert.deepEqual([session_id, status, Number.isInteger(created_at), ttl], [id, "running", true, 7200]);
+
+    // 4.2 and 4.3: what it does with files.
+    await send("POST", `/sessions/${id}/files/upload`, { body: form("conv-8") });
+    const list = () =>
+      send("GET", `/sessions/${id}/files`, { headers: { conversation_id: "conv-8", subdir: "temparea" } });
+    assert.deepEqual((await list()).json.files, ["data.csv"]);
+    const removed = await send("DELETE", `/sessions/${id}/files?conversation_id=conv-8`);
+    const again = await send("DELETE", `/sessions/${id}/files?conversation_id=conv-8`);
+    assert.deepEqual([removed.status, again.status, (await list()).json.files], [204, 204, []]);
+
+    assert.equal((await send("DELETE", `/sessions/${id}`)).status, 204);
+    assert.equal((await send("GET", `/sessions/${id}`)).status, 404);
+  },
+  async "the attack that the chat platform fears finds nothing: another conversation is not there, neither for code nor for downloads [S5][S7]"(
+    platform,
+  ) {
+    await platform.send("POST", "/sessions/sb-session-other/files/upload", { body: form("conv-999") });
+    const path = "/workspace/conv-123/uploads/temparea/../../conv-999/uploads/temparea/secret.csv";
+    const attack = `import pandas as pd; df = pd.read_csv('${path}')`;
+    const ran = await platform.run("user123", attack, { conversation_id: "conv-123" });
+    assert.deepEqual([ran.status, /FileNotFoundError/.test(ran.stderr)], ["failed", true]);
+    const looked = await platform.run("user123", "import os; print(sorted(os.listdir('/workspace')))", {
+      conversation_id: "conv-123",
+    });
+    assert.deepEqual(told(looked), done("['conv-123', 'outputs', 'temp', 'uploads']\n"));
+    const paths = ["conv-999/uploads/temparea/data.csv", "..%2Fconv-999%2Fuploads%2Ftemparea%2Fdata.csv"];
+    const replies = await Promise.all(
+      paths.map((path) => platform.send("GET", `/sessions/sb-session-user123/files/${path}?conversation_id=conv-123`)),
+    );
+    assert.deepEqual(
+      replies.map(({ status }) => status >= 400 && status < 500),
+      [true, true],
+    );
+  },
+};
+
+test("the chat platform works with `agentyard sandbox` as it is written", { skip: cannotWorkOnData }, async (t) => {
+  const platform = await startPlatform(makeHome(t));
+  for (const [says, show] of Object.entries(shows)) await t.test(says, () => show(platform));
+});
+
+const analysis = `
+import json
+import pandas as pd
+import matplotlib.pyplot as plt
+df = pd.read_csv("/workspace/conv456/uploads/temparea/data.csv")
+df.plot.bar(x="city", y="sold")
+plt.title("销量")
+with open("/workspace/outputs/result.json", "w") as file:
+    json.dump({"sum": int(df.sold.sum())}, file)
+print(df.sold.sum())
+`;
 
 /** The chat platform's own, to the letter. */
 const agentCode = `# Agent 生成的代码中引用用户上传的文件
@@ -112,66 +157,6 @@ result = df.describe()
 with open('/workspace/uploads/result.json', 'w') as f:
     f.write(result.to_json())
 `;
-
-test(
-  "the chat platform's client creates, asks for and deletes a session, and deletes files, as it is written [S1][S3][S6][S7]",
-  options,
-  async (t) => {
-    const platform = await startPlatform(makeHome(t));
-    const { send } = platform;
-    // 8.1: three chats at once find no session and create one.
-    const id = "sb-session-user123";
-    assert.equal((await send("GET", `/sessions/${id}`)).status, 404);
-    const request = {
-      user_id: "user123",
-      agent_id: "agent123",
-      business_domain_id: "bd_public",
-      config: { session_id: id },
-    };
-    const created = await Promise.all([1, 2, 3].map(() => send("POST", "/sessions", { json: request })));
-    assert.deepEqual(created.map(({ status }) => status).sort(), [201, 409, 409]);
-    const session = await send("GET", `/sessions/${id}`);
-    const { session_id, status, created_at, ttl } = session.json;
-    assert.deepEqual([session_id, status, Number.isInteger(created_at), ttl], [id, "running", true, 7200]);
-
-    // 4.2 and 4.3: what it does with files.
-    await send("POST", `/sessions/${id}/files/upload`, { body: form("conv-123") });
-    const list = () =>
-      send("GET", `/sessions/${id}/files`, { headers: { conversation_id: "conv-123", subdir: "temparea" } });
-    assert.deepEqual((await list()).json.files, ["data.csv"]);
-    const removed = await send("DELETE", `/sessions/${id}/files?conversation_id=conv-123`);
-    const again = await send("DELETE", `/sessions/${id}/files?conversation_id=conv-123`);
-    assert.deepEqual([removed.status, again.status, (await list()).json.files], [204, 204, []]);
-
-    assert.equal((await send("DELETE", `/sessions/${id}`)).status, 204);
-    assert.equal((await send("GET", `/sessions/${id}`)).status, 404);
-  },
-);
-
-test(
-  "the attack that the chat platform fears finds nothing: another conversation is not there, neither for code nor for downloads [S5][S7]",
-  options,
-  async (t) => {
-    const platform = await startPlatform(makeHome(t));
-    await platform.send("POST", "/sessions/sb-session-other/files/upload", { body: form("conv-999") });
-    const attack = `import pandas as pd
-df = pd.read_csv('/workspace/conv-123/uploads/temparea/../../conv-999/uploads/temparea/secret.csv')`;
-    const ran = await platform.run("user123", attack, { conversation_id: "conv-123" });
-    assert.deepEqual([ran.status, /FileNotFoundError/.test(ran.stderr)], ["failed", true]);
-    const looked = await platform.run("user123", "import os; print(sorted(os.listdir('/workspace')))", {
-      conversation_id: "conv-123",
-    });
-    assert.deepEqual(told(looked), done("['conv-123', 'outputs', 'temp', 'uploads']\n"));
-    const paths = ["conv-999/uploads/temparea/data.csv", "..%2Fconv-999%2Fuploads%2Ftemparea%2Fdata.csv"];
-    const replies = await Promise.all(
-      paths.map((path) => platform.send("GET", `/sessions/sb-session-user123/files/${path}?conversation_id=conv-123`)),
-    );
-    assert.deepEqual(
-      replies.map(({ status }) => status >= 400 && status < 500),
-      [true, true],
-    );
-  },
-);
 
 function csvFile(): File {
   return new File([csv], "data.csv", { type: "text/csv" });
