@@ -86,6 +86,18 @@ test("counting ends also where one line has matches without end [D3]", () => {
   assert.deepEqual(counts, { total: 10_000, filesSearched: 1, filesSkipped: 0, stopped: "hits" });
 });
 
+test("the mark at the beginning of a file is no part of its first line [D3][F1]", () => {
+  const { find } = searchable({
+    "outputs/a.csv": "\uFEFFid,name\n1,x\n",
+    "outputs/b.csv": Buffer.from("\uFEFFid,name\n2,y\n", "utf16le"),
+    "outputs/c.csv": Buffer.concat([Buffer.from("\uFEFFid,name\n3,"), Buffer.from([0xff, 0x0a])]),
+  });
+  const { hits, total } = find("^id,", { isRegex: true, contextCharacters: 5 });
+  const text = (next: string) => `**id,**name\n${next}`;
+  assert.deepEqual([total, hits.map((hit) => hit.text)], [3, [text("1..."), text("2..."), text("3...")]]);
+  assert.equal(find("\\uFEFF", { isRegex: true }).total, 0);
+});
+
 function scan(content: string, asked: string, isRegex: boolean): number[] {
   const { hits, total, stopped } = searchable({ "a.txt": content }).find(asked, { isRegex, contextCharacters: 20 });
   assert.deepEqual([total, stopped], [hits.length, undefined]);

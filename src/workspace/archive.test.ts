@@ -73,10 +73,7 @@ async function openYard(
     /** Nothing of it is left, on the disk or open. */
     isClean() {
       assert.deepEqual(existsSync(layout.stagingFolder) ? readdirSync(layout.stagingFolder) : [], []);
-      assert.deepEqual(
-        openFiles().filter((path) => path.startsWith(base)),
-        [],
-      );
+      assert.deepEqual(openFiles(base), []);
     },
   };
 }

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, closeSync, linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { folderWith } from "../../test/world/folder.ts";
-import { openFiles } from "../../test/world/open-files.ts";
-import { openRoot } from "./descend.ts";
-import { giveAll, guestUid, isGiven, ungive } from "./owner.ts";
+import { guestUid } from "./owner.ts";
 
 const isRoot = process.geteuid?.() === 0;
 const needsRoot = { skip: isRoot ? false : "needs root to give files to somebody" };
-const uid = 0x7000_0001;
 
 test(
   "each workspace of a data directory has a user of its own, far above those of people, and no two overlap [X3]",
@@ -56,38 +53,3 @@ test("in a container with users of its own, files are given only to one that it 
   assert.deepEqual(await toldUnder(t, [first, 6]), [first, first + 5]);
   assert.deepEqual(await toldUnder(t, [first + 1, 5]), ["none", first + 5]);
 });
-
-test(
-  "all below the folders that programs may write is given to their user, what is others' too is not, and that is known [X3][W5]",
-  needsRoot,
-  async (t) => {
-    const folder = folderWith(t, { "outputs/deep/a": "a", "temp/": "", "skills/s": "s", outside: "" });
-    const [root, outputs] = [openRoot(join(folder)) ?? assert.fail(), join(folder, "outputs")];
-    t.after(() => closeSync(root));
-    writeFileSync(join(outputs, ".hidden"), "");
-    linkSync(join(folder, "outside"), join(outputs, "second-name"));
-    symlinkSync(join(folder, "outside"), join(outputs, "link"));
-    mkdirSync(join(outputs, "given"));
-    chownSync(join(outputs, "given"), uid, 0);
-    assert.equal(isGiven(root, uid), false);
-    const open = () => openFiles().filter((path) => path.startsWith(folder));
-    const before = open();
-    await giveAll(root, uid, ["outputs", "temp"]);
-    const owners = (...names: string[]) => names.map((name) => lstatSync(join(folder, name)).uid);
-    assert.deepEqual(
-      owners("outputs", "outputs/deep", "outputs/deep/a", "outputs/.hidden", "temp"),
-      Array.from({ length: 5 }, () => uid),
-    );
-    assert.deepEqual(owners(".", "skills", "skills/s", "outside", "outputs/link"), [0, 0, 0, 0, 0]);
-    assert.deepEqual([lstatSync(join(outputs, "deep/a")).gid, lstatSync(join(outputs, "given")).gid], [uid, 0]);
-    assert.deepEqual([isGiven(root, uid), isGiven(root, uid + 1), open()], [true, false, before]);
-    ungive(folder);
-    assert.deepEqual([isGiven(root, uid), lstatSync(folder).uid, open()], [false, 0, before]);
-    await giveAll(root, uid, ["."]);
-    assert.deepEqual([...owners(".", "skills/s"), isGiven(root, uid)], [uid, uid, true]);
-    ungive(folder);
-    assert.deepEqual([isGiven(root, uid), lstatSync(folder).uid], [false, uid], "it stays whose it is");
-    symlinkSync(folder, join(folder, "led-away"));
-    assert.throws(() => ungive(join(folder, "led-away")));
-  },
-);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -365,26 +366,40 @@ test("swapping folders and files for links while every operation runs gets nothi
   const ended = once(swapper, "close");
   await once(swapper.stdout, "data");
   const tally = { rounds: 0, ok: 0, refused: 0, leaks: 0, naiveRounds: 0, naiveLeaks: 0 };
+  const hashes = new Set<string | undefined>();
   try {
-    await race({ workspace, folder, tally });
+    await race({ workspace, folder, tally, hashes });
   } finally {
     swapper.kill("SIGKILL");
     await ended;
   }
   t.diagnostic(JSON.stringify(tally));
   assert.equal(tally.leaks, 0);
+  const ofSecret = hash("sha256", secret);
+  const isKept = readdirSync(join(base, "kept", "contents")).includes(ofSecret);
+  assert.deepEqual(
+    [hashes.has(ofSecret), isKept],
+    [false, false],
+    "nothing of it is told as a change or kept for undo",
+  );
   assert.deepEqual(snapshot(outside), before, "nothing outside was written, removed or renamed");
 });
 
 type Tally = Record<"rounds" | "ok" | "refused" | "leaks" | "naiveRounds" | "naiveLeaks", number>;
 
-async function race({ workspace, folder, tally }: { workspace: Workspace; folder: string; tally: Tally }) {
+type Race = { workspace: Workspace; folder: string; tally: Tally; hashes: Set<string | undefined> };
+
+async function race({ workspace, folder, tally, hashes }: Race) {
+  const observed = await workspace.observe();
   const isSeen = () => tally.ok > 100 && tally.refused > 100 && tally.naiveLeaks > 0;
   while (tally.rounds < roundsMin || !isSeen()) {
     for (const answer of await tryAllWorkspaceRace(workspace, tally.rounds)) {
       tally[answer.ok ? "ok" : "refused"] += 1;
       if (JSON.stringify(answer).includes(secret)) tally.leaks += 1;
     }
+    const changes = observed.ok && (await observed.value.changes());
+    if (changes !== false && changes.ok)
+      for (const { before, after } of changes.value) hashes.add(before?.hash).add(after?.hash);
     tally.rounds += 1;
     // What people write first: look where the path leads, then open it.
     for (let again = 0; again < 100; again += 1) {

@@ -21,9 +21,9 @@ import { systemIds } from "../../src/base/ids.ts";
 import { ok } from "../../src/base/result.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { openSkills } from "../../src/skills/skills.ts";
-import { openBooks, openFiles, type Workspace } from "../../src/workspace/workspace.ts";
+import { openFiles as filesAt, openBooks, type Workspace } from "../../src/workspace/workspace.ts";
 import { folderWith } from "../world/folder.ts";
-import { openFiles as openNow } from "../world/open-files.ts";
+import { openFiles } from "../world/open-files.ts";
 import { skillText } from "../world/skill-folder.ts";
 import { quietLogger, testLimits } from "../world/workspace.ts";
 import { alice, unwrap } from "./storage-place.ts";
@@ -279,7 +279,7 @@ async function openPlace(t: TestContext, kind: Workspace["kind"] = "conversation
   };
   const common = { id: "c", owner: "local", name: "1", clock: systemClock, ids: systemIds, limits: testLimits };
   const place = { folder, keptFolder: join(base, "kept"), uid: undefined, make: async () => ok(undefined), used() {} };
-  const workspace = openFiles({
+  const workspace = filesAt({
     ...{ ...common, kind, logger, books: openBooks(), skills },
     stagingFolder: join(base, "staging"),
     place: async () => ok(place),
@@ -323,10 +323,7 @@ test("the first look at a skill links it, every look shows the skill's own files
   }
   const missing = await workspace.read("skills/pdf/none");
   assert.equal(missing.ok || missing.failure.code, "file_not_found");
-  assert.deepEqual(
-    openNow().filter((path) => path.startsWith(base)),
-    [],
-  );
+  assert.deepEqual(openFiles(base), []);
 });
 
 test("what somebody else put into skills/ stays theirs: files are read as they are, no link but ours is followed [W9][W5]", async (t) => {
@@ -359,8 +356,5 @@ test("a skill that is gone is not found by its link, one that never was gets non
   rmSync(link);
   assert.equal(await textOf(workspace, "skills/pdf/SKILL.md"), "file_not_found");
   assert.deepEqual(readdirSync(join(folder, "skills")), ["gone"]);
-  assert.deepEqual(
-    openNow().filter((path) => path.startsWith(base)),
-    [],
-  );
+  assert.deepEqual(openFiles(base), []);
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import {
   chmodSync,
   linkSync,
@@ -21,7 +20,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { FileChange, Observation } from "../../src/workspace/workspace.ts";
 import { countRounds } from "../world/event-loop.ts";
-import { until } from "../world/events.ts";
 import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
@@ -156,39 +154,6 @@ test("hidden files are watched; folders, links, pipes and our own notes are not,
     { path: "outputs/second-name", before: undefined, after: { bytes, mode }, lost: undefined },
     { path: "outputs/two\nlines", before: { bytes: 0, mode }, after: undefined, lost: "unreadable" },
   ]);
-});
-
-test("swapping folders and files for links while we look shows and keeps nothing from outside [W12][W5][S5]", async (t) => {
-  const { workspace, folder, base } = await testWorkspace(t);
-  const outside = join(base, "outside");
-  const secret = "the secret outside";
-  mkdirSync(join(outside, "deep"), { recursive: true });
-  writeFileSync(join(outside, "f.txt"), secret);
-  writeFileSync(join(outside, "deep", "f.txt"), secret);
-  const swapper = spawn(process.execPath, [join(import.meta.dirname, "../world/swapper.ts"), folder, outside], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(swapper, "close");
-  await once(swapper.stdout, "data");
-  const told: FileChange[] = [];
-  try {
-    const observation = unwrap(await workspace.observe());
-    let rounds = 0;
-    await until("the race was seen", async () => {
-      const changes = await observation.changes();
-      if (changes.ok) told.push(...changes.value);
-      await workspace.measure();
-      rounds += 1;
-      return rounds > 25 && told.length > 10;
-    });
-  } finally {
-    swapper.kill("SIGKILL");
-    await ended;
-  }
-  const hashes = new Set(told.flatMap(({ before, after }) => [before?.hash, after?.hash]));
-  assert.equal(hashes.has(sha(secret)), false);
-  const contents = join(base, "kept", "contents");
-  assert.equal(readdirSync(contents).includes(sha(secret)), false);
 });
 
 test("while many files are looked at, others have their turn all the time [W12]", async (t) => {
@@ -331,22 +296,6 @@ test("however deep programs nest folders and however long they name them, a look
   );
   assert.ok((await workspace.empty("temp")).ok);
   assert.deepEqual((await little.changes()).changes.length, named.length + 1);
-});
-
-test("of many files with very long paths so many are watched as there is memory for, and the others are counted [W12][X4]", async (t) => {
-  const { workspace, folder, base } = await testWorkspace(t);
-  t.after(() => workspace.empty("temp"));
-  const little = await observeInLittleMemory(base);
-  t.after(() => little.close());
-  const files = 10_500;
-  const below = join(folder, "temp", ...Array.from({ length: 14 }, () => "d".repeat(255)));
-  mkdirSync(below, { recursive: true });
-  for (let index = 0; index < files; index += 1) writeFileSync(join(below, `${index}`), "");
-  const { changes, measured, walked, logged } = await little.changes();
-  const pathBytes = "temp/".length + 14 * 256 + "12345".length;
-  assert.ok(Math.abs(changes.length - (32 * 1024 ** 2) / pathBytes) < 10, `${changes.length} are watched`);
-  assert.deepEqual([measured?.files, walked.files], [files, files]);
-  assert.ok(logged.some((line) => line.includes("too many to watch") && line.includes(`${files - changes.length}`)));
 });
 
 /** In a process of its own, as the way into such a folder is longer than the system takes at once. */
