@@ -5,9 +5,10 @@ import { manualClock } from "../../test/world/manual-clock.ts";
 import type { LineHit, SearchQuery } from "./documents.ts";
 import { placesIn } from "./excerpt.ts";
 import { plansFor } from "./query.ts";
-import { countsOf, newProgress, scanFiles } from "./scan.ts";
+import { countsOf, newProgress, place, scanFiles } from "./scan.ts";
 import { runJob } from "./scan-job.ts";
 import type { TextResult } from "./search.ts";
+import { watchOver } from "./watch-over.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
 const words = ["foo", "Foo", "bar", "foobar", " ", "\r", "12", "é", "É", "你好", "🙂", "a-b", ".", "(", "ſ", "K"];
@@ -245,3 +246,27 @@ test("what is not wanted any more is never begun, and whoever waits for it hears
   await closed;
   assert.deepEqual(begun, ["a"]);
 });
+
+test("a search for words on a busy machine is given up only after a minute without any progress [D3]", () => {
+  const { look, progress, endings, timers } = watchedSearch();
+  look(599);
+  Atomics.add(progress, place.beats, 1);
+  look(600);
+  assert.equal(endings(), 0);
+  look(1);
+  assert.equal(endings(), 1);
+  look(1_000);
+  assert.deepEqual([endings(), timers()], [1, 0]);
+});
+
+function watchedSearch() {
+  const [clock, progress] = [manualClock(), newProgress()];
+  let endings = 0;
+  const stop = watchOver(progress, clock, () => {
+    endings += 1;
+  });
+  const look = (times: number) => {
+    for (let time = 0; time < times; time += 1) clock.move(100);
+  };
+  return { look, stop, progress, endings: () => endings, timers: clock.timers };
+}

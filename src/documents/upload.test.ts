@@ -235,6 +235,26 @@ test("small texts and images go into the message, everything else is named [F3]"
   });
 });
 
+test("a file that is not there, a folder and a way out are refused before the message is stored [F3][W5]", async (t) => {
+  const { workspace } = await testWorkspace(t);
+  const { workspace: unwritten } = await testWorkspace(t, { kind: "task" });
+  const codes = [];
+  for (const [where, path] of [
+    [workspace, "uploads/none.txt"],
+    [workspace, "uploads"],
+    [workspace, "../a.txt"],
+    [unwritten, "a.txt"],
+  ] as const) {
+    const described = await describeAttached(where, [path]);
+    codes.push(described.ok ? "" : described.failure.code);
+  }
+  assert.deepEqual(codes, ["file_not_found", "not_a_file", "path_traversal_blocked", "file_not_found"]);
+  assert.deepEqual(
+    await describeAttached(unwritten, ["a.txt"]),
+    failure("file_not_found", { path: "a.txt", near: "" }),
+  );
+});
+
 /** The marks themselves are the engine's. */
 const wrap = (source: string, text: string) => `<${source}>${text}</>`;
 

@@ -21,7 +21,8 @@ import { readCsv } from "./plain/csv.ts";
 import type { Reader } from "./reading.ts";
 import type { Job } from "./threads/job.ts";
 import { threadsFor } from "./threads/pool.ts";
-import { type Limits, startThread, threadOptions } from "./threads/thread.ts";
+import { resultOf } from "./threads/result-of.ts";
+import { type Limits, type Outcome, startThread, threadOptions } from "./threads/thread.ts";
 
 const signal = new AbortController().signal;
 const bytesOf = (name: string, bytes: Uint8Array<ArrayBuffer>): DocumentSource => ({
@@ -273,4 +274,27 @@ test("a server has room for the largest documents that are read at once, in the 
   ];
   for (const limit of limits) assert.ok(rest + threadsFor(limit) * document <= limit, `${limit} bytes`);
   assert.deepEqual([threadsFor(2 * gibibyte), threadsFor(4 * gibibyte)], [1, 2]);
+});
+
+test("whatever ends a reader has a code of its own [D1]", () => {
+  const outcomes: readonly Outcome[] = [
+    { kind: "late" },
+    { kind: "memory" },
+    { kind: "stopped" },
+    { kind: "crashed", error: new Error("broken") },
+    { kind: "unread", why: { why: "memory" } },
+    { kind: "unread", why: { why: "rights" } },
+  ];
+  const said = outcomes.map((outcome) => {
+    const found = resultOf(outcome, "a.pdf", 61);
+    return found.ok ? [] : [found.failure.code, found.failure.params];
+  });
+  assert.deepEqual(said, [
+    ["document_too_slow", { name: "a.pdf", seconds: 61 }],
+    ["document_too_costly", { name: "a.pdf" }],
+    ["document_stopped", { name: "a.pdf" }],
+    ["document_reader_crashed", { name: "a.pdf" }],
+    ["document_too_costly", { name: "a.pdf" }],
+    ["document_locked", { name: "a.pdf", why: "rights" }],
+  ]);
 });
