@@ -191,7 +191,7 @@ const mailed = (seq: number, more: Partial<EventOf<"agent.mailed">> = {}): Event
 });
 const inCircles = { code: "mail_in_circles", params: {} } as const;
 
-test("of the mailed with each other agent the newest twelve are kept, in the order of the log [R1][A1]", () => {
+test("of the mail with each other agent the newest twelve are kept, in the order of the log [R1][A1]", () => {
   const kept = noCorrespondence();
   for (const seq of [2, 1, ...Array.from({ length: 11 }, (_, index) => index + 3)]) noteMail(kept, "root", mailed(seq));
   noteMail(kept, "root", mailed(20, { agent: "c", to: "root" }));
@@ -205,7 +205,7 @@ test("of the mailed with each other agent the newest twelve are kept, in the ord
   );
 });
 
-test("a inCircles of mailed is kept with whom it was, until the turn is over [R1][A1]", () => {
+test("a circle of mail is kept with whom it was, until the turn is over [R1][A1]", () => {
   const kept = noCorrespondence();
   noteMail(kept, "b", mailed(1, { agent: "a", to: "b", kind: "circle" }));
   noteCircle(kept, undefined);

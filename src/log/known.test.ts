@@ -40,31 +40,6 @@ test("what a result shows is known when the model has read it, with the next ste
   assert.deepEqual(knownAfter(...shown, step(2)), { ":read": "h1 whole", ...own });
 });
 
-test("a part is known as a part, until all of the same content was shown [F2]", () => {
-  const known = knownAfter(
-    ...started,
-    { type: "file.known", path: "part", hash: "h1", part: true },
-    { type: "file.known", path: "both", hash: "h1" },
-    { type: "file.known", path: "both", hash: "h1", part: true },
-    { type: "file.known", path: "other", hash: "h1" },
-    { type: "file.known", path: "edited", hash: "h1", part: true },
-    step(1),
-    { type: "file.known", path: "both", hash: "h1", part: true },
-    { type: "file.known", path: "other", hash: "h2", part: true },
-    changed("edited", "tool", "h2", "h1"),
-    changed("edited", "tool", "h3", "h2"),
-    changed("new", "tool", "h2"),
-    step(2),
-  );
-  assert.deepEqual(known, {
-    ":part": "h1",
-    ":both": "h1 whole",
-    ":other": "h2",
-    ":edited": "h3",
-    ":new": "h2 whole",
-  });
-});
-
 test("what a program did to a file is not known to who ran it, unless the program made the file [F2][X1]", () => {
   const program = (path: string, hash: string, before?: string): NewEvent => ({
     ...changed(path, "tool", hash, before),

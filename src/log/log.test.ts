@@ -120,18 +120,6 @@ test("what was stored is told with its time, what was refused is not; a decision
   );
 });
 
-test("the agent that a new conversation is made with is told, and what a branch brings along is not [S5][L9]", async (t) => {
-  const { log, told } = await oneConversation(t);
-  const chosen: NewEvent = { type: "agent.chosen", role: "writer" };
-  const made = await log.createConversation(localOwner, { id: "d", events: [renamed("a"), chosen] });
-  assert.ok(made.ok);
-  assert.deepEqual(told, [[made.value.number, [chosen], 1]]);
-  assert.equal((await log.createConversation(localOwner, { id: "d", events: [chosen] })).ok, false);
-  const odd = await log.createConversation(localOwner, { id: "no/way", events: [chosen] });
-  assert.equal(odd.ok ? "" : odd.failure.code, "bad_request");
-  assert.equal(told.length, 1);
-});
-
 test("conversations whose prompt is the same hold it once, however they come to it [L3]", async (t) => {
   const { log, number } = await oneConversation(t);
   const set: NewEvent = { type: "recipe.set", cause: "start", system: "be kind", tools: "[]", startedAt: 1 };

@@ -151,16 +151,6 @@ test("who the user is handed over to reads what to do when the calls have their 
   assert.deepEqual(told(after(...both, done("j")))[0], ["h true", "i true"]);
 });
 
-test("a message that is shortened keeps how much of it are the user's own words, and loses its images [Z2][Z3]", () => {
-  const trims = [{ seq: 2, text: "g…", own: 1 }];
-  const compacted: NewEvent = {
-    ...{ type: "compacted", turn: 1, strategy: "trim", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
-    trims,
-  };
-  const { messages } = foldHistory(numbered([said("a", { images: [image], own: 2 }), started, compacted]));
-  assert.deepEqual(messages, [{ role: "user", text: "g…", images: undefined, own: 1 }]);
-});
-
 test("whatever others may append at any time is taken in afterwards, and nothing of a turn of its own is [L2]", () => {
   const others: readonly NewEvent[] = [
     said("a", { id: "b" }),
@@ -206,27 +196,6 @@ test("an agent's first decision follows the last one that was made before it, an
   assert.deepEqual([tree.agents.get("t")?.lastDecision, tree.root.workedAt], ["last", 8]);
 });
 
-const decision = (id: string): NewEvent => ({
-  ...{ type: "decision.asked", turn: 1, id, call: id, kind: "approval", tool: "look", arguments: id },
-});
-const madeOf = (id: string): NewEvent => ({
-  ...{ type: "decision.made", id, verdict: "approve", by: "me", argumentsHash: "", previous: "", hash: id },
-});
-
-test("a decision that turns out to have been madeOf before another one stands before it in what is kept [Z3][H2]", () => {
-  const open = [...begun, step(1), answer(1, ["x", "y"]), decision("x"), decision("y")];
-  const history = foldHistory(numbered([...open, madeOf("y")]));
-  const earlier = numbered([...open, madeOf("x")]).at(-1);
-  assert.ok(earlier !== undefined && insertEvents(history, open.length, [earlier]));
-  assert.deepEqual(
-    history.decided.map(({ seq, about }) => [seq, about]),
-    [
-      [7, "x"],
-      [8, "y"],
-    ],
-  );
-});
-
 test("whose agent a conversation is stays however far one goes back, and which tools were loaded there does not [S5][L9]", () => {
   const chosen: NewEvent = { type: "agent.chosen", role: "writer", agentId: "one" };
   const events: NewEvent[] = [
@@ -264,18 +233,6 @@ test("a window that was taken for smaller is what it is again once its provider 
   assert.deepEqual([...talk.history.windows], both, "an estimate of ours shows nothing");
   talk.add(answer(3_700));
   assert.deepEqual([...talk.history.windows], [["another", 1_000]], "of another model it says nothing");
-});
-
-test("an answer that nobody counted leaves the last count as it was: what came since is estimated [Z1]", () => {
-  const talk = talkOf([{ said: "hello", steps: [["looked"]] }]);
-  const counted = { usage: { input: 3_000, output: 20 }, estimated: false, messages: 2 };
-  talk.history.counted = counted;
-  talk.add({
-    type: "message.assistant",
-    ...{ turn: 1, step: 1, text: "I was ab", usage: { input: 9, output: 9 }, durationMs: 1, finish: "stop" },
-    ...{ usageEstimated: true, cut: true },
-  });
-  assert.deepEqual(talk.history.counted, counted);
 });
 
 const room = (more: Partial<EventBody<"compacted">> = {}): NewEvent => ({

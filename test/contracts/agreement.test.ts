@@ -44,7 +44,6 @@ test("all processes on one database have one key and one folder of files; one th
   assert.match(await enter({ filesDir: folder("third"), secretKey: key }), /other_key/);
 });
 
-/** What becomes of a server whose key or files are others than those that were agreed on, and on which this rests. */
 test("processes that begin in one moment make one mark, and a key that lies in a data directory is that of one process [N1]", {
   skip,
 }, async (t) => {

@@ -18,7 +18,7 @@ import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { cannotStore, postgresServer } from "../world/postgres-server.ts";
 import { makeHome } from "../world/program.ts";
 import { effectTool } from "../world/tools.ts";
-import { must, startYard } from "../world/yard.ts";
+import { startYard } from "../world/yard.ts";
 import { alice, bob, fact, makeConversation, morning, unwrap } from "./storage-place.ts";
 
 /** Every turn pays twice, for which the user is asked, and then ends. */
@@ -65,23 +65,6 @@ function checked(database: string): { decisions: number; faults: string[] } {
   });
   return looked.ok && looked.value !== undefined ? looked.value : assert.fail();
 }
-
-test("the record of decisions holds after undo, in a branch and in what is decided afterwards [H2][L7]", async (t) => {
-  const where = await place(t);
-  const conversation = await decideTwice(where);
-  await decideTwice(where, conversation);
-  const yard = await startYard(where.parts);
-  await must(yard.client.call("undoTurn", { params: { id: conversation } }));
-  await yard[Symbol.asyncDispose]();
-  await decideTwice(where, conversation);
-
-  const again = await startYard(where.parts);
-  const branch = await must(again.client.call("branchConversation", { params: { id: conversation }, body: {} }));
-  await again[Symbol.asyncDispose]();
-  await decideTwice(where, branch.id);
-  // Six there, of which two were taken back; in the branch the other four and two more.
-  assert.deepEqual(checked(where.database), { decisions: 12, faults: [] });
-});
 
 test("doctor finds one changed byte of the record and a rule that nobody made, and names what is wrong [H2][P2]", async (t) => {
   const where = await place(t);

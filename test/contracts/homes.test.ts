@@ -243,7 +243,7 @@ async function heldUp(t: TestContext) {
 
 const alone = { id: "a", address: "127.0.0.1:1" };
 const quiet = { error: assert.fail, warn: assert.fail };
-test("a alone whose heartbeat is answered late counts from when it was sent: what others may have taken by then it asks for again [N1][L2]", async () => {
+test("a server whose heartbeat is answered late counts from when it was sent: what others may have taken by then it asks for again [N1][L2]", async () => {
   const clock = manualClock();
   const answer = Promise.withResolvers<void>();
   const asked: string[] = [];

@@ -295,34 +295,6 @@ test("before a newer version changes the tables all of them are kept under anoth
   assert.deepEqual((await rowsOf(`SELECT id FROM ${copy}.conversation ORDER BY number`)).at(-1), { id: "next" });
 });
 
-test("what is kept before an upgrade replaces nothing that was kept before, also where the name is as long as names can be [Q3][N1]", {
-  skip: cannotStore,
-}, async () => {
-  const server = await postgresServer();
-  const old = await oldPlace(server);
-  const schema = new URL(old).searchParams.get("schema") ?? "";
-  // Names are cut at 63 characters.
-  const long = schema.padEnd(63, "x");
-  const ending = `_before_${newestVersion}`;
-  const copy = `${long.slice(0, 63 - ending.length)}${ending}`;
-  const second = `${long.slice(0, 61 - ending.length)}${ending}_2`;
-  await server.run(
-    `ALTER SCHEMA ${schema} RENAME TO ${long}; CREATE SCHEMA ${copy}; CREATE TABLE ${copy}.mine (a text)`,
-  );
-  const url = old.replace(schema, long);
-  await unwrap(await openPostgres({ url, clock: systemClock, fillCopy })).close();
-  const { rows } = await server.run(
-    `SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE '${schema}%' ORDER BY nspname COLLATE "C"`,
-  );
-  assert.deepEqual(
-    rows.map(({ name }) => name),
-    [copy, second, long].sort(),
-  );
-  const kept = await server.run(`SELECT id FROM ${second}.conversation ORDER BY number`);
-  assert.deepEqual(kept.rows, [{ id: "first" }, { id: "second" }]);
-  assert.equal((await server.run(`SELECT 1 FROM pg_tables WHERE schemaname = '${copy}'`)).rowCount, 1);
-});
-
 test("wherever an upgrade of the tables is killed, they are the old ones or the new ones as a whole, and the next start has the new ones and the old ones beside them, once [Q3][Q2][N1]", {
   skip: cannotStore,
 }, async (t) => {

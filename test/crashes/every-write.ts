@@ -13,13 +13,12 @@ import {
 } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { z } from "zod";
-import type { Append, Storage, StoredEvent } from "../../src/storage/storage.ts";
+import type { Append, Storage } from "../../src/storage/storage.ts";
 import { isRefused, isWrite } from "../world/killing-storage.ts";
 import { inLanes } from "../world/lanes.ts";
 import { modelServer } from "../world/model-server.ts";
 import { type Finished, finish, type Heads, inFolders } from "./killed.ts";
-import { eventsIn, type Scenario, writtenBy } from "./scenario.ts";
+import { type Scenario, writtenBy } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
 /** From which states it was gone on. No process is killed here: each state is a copy of what a kill in that moment would leave. */
@@ -31,10 +30,6 @@ export type Resumed = {
   readonly around: number;
   /** How often a state on the way of one that went on was taken up once more. */
   readonly twice: number;
-  /** The events that were stored last: those of one write are there together. */
-  readonly lastEvents: readonly (readonly string[])[];
-  /** Unsafe calls that the states have as started and not ended. */
-  readonly cut: readonly CutCall[];
 };
 
 type Ways = {
@@ -74,24 +69,21 @@ export async function goOnFromEveryWrite(
       const left = stored.length - state.place + 1;
       const isWanted = turn === undefined ? never : againAt(index + turn, left);
       const keeping = { ...begun, into: `${state.data}-again`, isWanted };
-      const { states, cut } = await goOn(state, { ...keeping, label, expected: whole.outcome });
-      const cutThen: CutCall[] = [];
+      const states = await goOn(state, { ...keeping, label, expected: whole.outcome });
       for (const again of states) {
         const labelThen = `${label}, then after ${again.write}, ${again.moment}`;
         const then = { ...begun, into: "", isWanted: never, label: labelThen, expected: whole.outcome };
-        cutThen.push(...(await goOn(again, then)).cut);
+        await goOn(again, then);
       }
-      return { states, cut: [...cut, ...cutThen] };
+      return states;
     });
-    const again = ways.flatMap(({ states }) => states);
+    const again = ways.flat();
     const after = Map.groupBy(stored, ({ write }) => write);
     return {
       after: Object.fromEntries([...after].map(([write, { length }]) => [write, length])),
       writes: stored.length,
       around: whole.states.length - stored.length,
       twice: again.length,
-      lastEvents: [...whole.states, ...again].map(({ events }) => events),
-      cut: ways.flatMap(({ cut }) => cut),
     };
   });
 }
@@ -129,7 +121,7 @@ type Begun = {
 };
 type Keeping = Begun & { readonly isWanted: (write: string) => boolean };
 
-type Kept = { readonly states: readonly State[]; readonly cut: readonly CutCall[] };
+type Kept = { readonly states: readonly State[] };
 
 /** What a scenario leaves, and what it would have left if it had been killed at the writes that are wanted. */
 async function finishKeeping(
@@ -137,37 +129,36 @@ async function finishKeeping(
   acknowledged: Heads = new Map(),
 ): Promise<Finished & Kept> {
   let kept: ReturnType<typeof keepStates> | undefined;
-  let cut: readonly CutCall[] = [];
-  let watch: CutCallsWatch | undefined;
   const finished = await finish(
     scenario,
     {
       ...{ data, modelUrl },
       wrapStorage(storage) {
-        watch = watchCutCalls(storage, { data, numbers: [...acknowledged.keys()] });
-        kept = keepStates(storage, { data, into, isWanted, begin: watch.hasLooked });
+        kept = keepStates(storage, { data, into, isWanted });
         return kept.storage;
       },
       async onPlayed() {
         kept?.end();
-        cut = (await watch?.check()) ?? [];
       },
     },
     acknowledged,
   );
-  return { ...finished, states: kept?.states ?? [], cut };
+  return { ...finished, states: kept?.states ?? [] };
 }
 
 type GoingOn = Keeping & { readonly label: string; readonly expected: unknown };
 
-/** Answers the states that are wanted of it on its way, and the unsafe calls that it found cut off. */
-async function goOn({ data, acknowledged }: State, { label, expected, ...keeping }: GoingOn): Promise<Kept> {
+/** Answers the states that are wanted of it on its way. */
+async function goOn(
+  { data, acknowledged }: State,
+  { label, expected, ...keeping }: GoingOn,
+): Promise<readonly State[]> {
   const { scenario } = keeping;
   try {
-    const { outcome, ...kept } = await finishKeeping({ ...keeping, data }, acknowledged);
+    const { outcome, states } = await finishKeeping({ ...keeping, data }, acknowledged);
     if (scenario.check === undefined) assert.deepEqual(outcome, expected);
     else scenario.check(outcome);
-    return kept;
+    return states;
   } catch (error) {
     throw new Error(label, { cause: error });
   } finally {
@@ -181,7 +172,6 @@ export type State = {
   /** Which one it was, from 1. */
   readonly place: number;
   readonly write: string;
-  readonly events: readonly string[];
   readonly acknowledged: Heads;
   /** How far it came: nobody has heard of the write yet, or all was done that is done before another one is asked for. */
   readonly moment: "as it is stored" | "before the next";
@@ -192,8 +182,6 @@ type KeepOptions = {
   /** Each state is a folder of its own in it; within that it has the name that it had. */
   readonly into: string;
   readonly isWanted: (write: string) => boolean;
-  /** Nothing is written before this has come. */
-  readonly begin: Promise<unknown>;
 };
 
 /**
@@ -205,7 +193,7 @@ type KeepOptions = {
  * SQLite commits within one call in this thread, and a copy is one call, too: it never sees half of a transaction. Writes
  * that share a transaction are in each other's copies, as after a kill.
  */
-function keepStates(storage: Storage, { data, into, isWanted, begin }: KeepOptions) {
+function keepStates(storage: Storage, { data, into, isWanted }: KeepOptions) {
   const states: State[] = [];
   const heads = new Map<number, number>();
   let due: State | undefined;
@@ -230,7 +218,7 @@ function keepStates(storage: Storage, { data, into, isWanted, begin }: KeepOptio
     writes += 1;
     const write = writtenBy(name, given);
     if (isOver || !isWanted(write)) return;
-    const known = { place: writes, write, events: eventsIn(given), acknowledged: new Map(heads) };
+    const known = { place: writes, write, acknowledged: new Map(heads) };
     const stored = keep({ ...known, moment: "as it is stored" });
     // Where the next one is on its way already, nobody can say when it comes.
     if (asked === 0) due = stored;
@@ -240,7 +228,6 @@ function keepStates(storage: Storage, { data, into, isWanted, begin }: KeepOptio
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function" || !isWrite(String(name))) return method;
       return async (...given: unknown[]) => {
-        await begin;
         keepDue();
         asked += 1;
         const answer: unknown = await Reflect.apply(method, target, given).finally(() => {
@@ -318,81 +305,3 @@ function noteHead(heads: Map<number, number>, [batch]: readonly unknown[], answe
   const { lastSeq }: { readonly lastSeq: number } = Object(answer).value;
   heads.set(number, Math.max(lastSeq, heads.get(number) ?? 0));
 }
-
-/** An unsafe call that is started, and whose end is not in the log. `ran`: how often it had left its mark by then. */
-export type CutCall = { readonly tool: string; readonly ran: number };
-
-type CallPlace = { readonly data: string; readonly numbers: readonly number[] };
-
-export type CutCallsWatch = {
-  /** Once it has looked: nobody may write before. */
-  readonly hasLooked: Promise<unknown>;
-  readonly check: () => Promise<readonly CutCall[]>;
-};
-
-/**
- * Looks, before anybody else does, which unsafe calls are cut off in these conversations. `check` is for the end: it
- * sees that each was told to the model as one of which nobody knows whether it ran, and that it was not run since: neither
- * one that had run, nor one that had not.
- */
-function watchCutCalls(storage: Storage, { data, numbers }: CallPlace): CutCallsWatch {
-  const read = (number: number) => storage.read(number, { after: 0, limit: eventsMax });
-  const logs = numbers.map(read);
-  const marks = keysOfMarks(data);
-  const check = async () => {
-    const cut: CutCall[] = [];
-    for (const [index, number] of numbers.entries()) {
-      const before = (await logs[index]) ?? [];
-      const since = (await read(number)).slice(before.length);
-      for (const [call, tool] of cutIn(before)) {
-        const ran = countOf(call, marks);
-        const told = since.flatMap((event) => (isOf(event, call) ? [`${event.type} ${outcomeOf(event) ?? ""}`] : []));
-        assert.deepEqual(told, ["call.finished unknown"], `${tool} was started and cut off`);
-        assert.equal(countOf(call, keysOfMarks(data)), ran, `${tool} had run ${ran} times when it was cut off`);
-        cut.push({ tool, ran });
-      }
-    }
-    return cut;
-  };
-  return { hasLooked: Promise.all(logs), check };
-}
-
-const eventsMax = 10_000;
-
-/** With the tool of each. */
-function cutIn(events: readonly StoredEvent[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  const open = new Map<string, string>();
-  for (const { type, body } of events) {
-    const { call, calls = [], class: effect } = Body.parse(JSON.parse(body));
-    for (const { id, name } of type === "message.assistant" ? calls : []) names.set(id, name);
-    if (call === undefined) continue;
-    if (type === "call.started" && effect === "unsafe") open.set(call, names.get(call) ?? call);
-    if (type === "call.finished") open.delete(call);
-  }
-  return open;
-}
-
-function isOf({ type, body }: StoredEvent, call: string): boolean {
-  return (type === "call.started" || type === "call.finished") && Body.parse(JSON.parse(body)).call === call;
-}
-
-const outcomeOf = ({ body }: StoredEvent) => Body.parse(JSON.parse(body)).outcome;
-
-const Body = z.object({
-  call: z.string().optional(),
-  calls: z.array(z.object({ id: z.string(), name: z.string() })).optional(),
-  class: z.string().optional(),
-  outcome: z.string().optional(),
-});
-
-/** A tool that leaves marks says with each for which call it is. */
-function keysOfMarks(data: string): string[] {
-  const file = join(data, "marks.jsonl");
-  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-  return lines.flatMap((line) => (line === "" ? [] : [Mark.parse(JSON.parse(line)).key]));
-}
-
-const Mark = z.object({ key: z.string() });
-
-const countOf = (call: string, keys: readonly string[]) => keys.filter((key) => key.endsWith(`/${call}`)).length;

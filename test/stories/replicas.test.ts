@@ -221,26 +221,6 @@ test("a file that is too large is refused by the server that has the conversatio
   announced.destroy();
 });
 
-test("cleaning up moves what nobody used, wherever its conversation is at home, and says how much it was [N1][W10]", {
-  ...needed,
-}, async () => {
-  await using two = await startTwo();
-  const { one, other } = two;
-  const ids = [await startAt(one), await startAt(other), await startAt(other)];
-  for (const id of ids) assert.ok((await one.client.upload(id, "a.txt", Buffer.from("12345"))).ok);
-  const cleaned = { workspaces: 0, bytes: 0 };
-  // What is younger than a moment counts as used.
-  await until("all of it is moved", async () => {
-    const { workspaces, bytes } = await must(one.client.call("cleanWorkspaces", { body: { days: 0 } }));
-    cleaned.workspaces += workspaces;
-    cleaned.bytes += bytes;
-    return cleaned.workspaces === ids.length;
-  });
-  assert.equal(cleaned.bytes, 5 * ids.length);
-  const { items } = await must(other.client.call("listTrash", {}));
-  assert.deepEqual(items.map(({ conversation }) => conversation).sort(), ids.sort());
-});
-
 // Two processes on one database, and who comes in: a load balancer sends each request of a browser to any of them.
 
 test("who begins to sign in through a service at one process comes back at the other, and people of one name stay two [N1][C6]", {

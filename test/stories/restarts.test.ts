@@ -93,7 +93,7 @@ async function startServers(t: TestContext, env: Record<string, string>) {
   const shared = {
     ...{ ...env, AGENTYARD_KEY: "the key of both servers, long enough", AGENTYARD_FILES_DIR: join(folder, "files") },
     // Many looks of the balancer, also of one that gets no processor for a while.
-    ...{ AGENTYARD_DATABASE_URL: (await postgresServer()).newPlace(), AGENTYARD_DRAIN_SECONDS: "2" },
+    ...{ AGENTYARD_DATABASE_URL: (await postgresServer()).newPlace(), AGENTYARD_DRAIN_SECONDS: "3" },
   };
   return Promise.all([1, 2].map(() => startOne(t, shared)));
 }
