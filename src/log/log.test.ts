@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { numbered } from "../../test/world/any-log.ts";
 import { openDatabase } from "../../test/world/database.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemIds } from "../base/ids.ts";
@@ -8,7 +7,6 @@ import type { EventType, NewEvent } from "../protocol/events.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { localOwner } from "../protocol/ids.ts";
 import type { Storage } from "../storage/storage.ts";
-import { emptyHistory } from "./history-state.ts";
 import { openLog } from "./log.ts";
 
 /** A log with one conversation, and all that it tells others. */
@@ -27,8 +25,6 @@ async function oneConversation(t: TestContext) {
   const { number } = made.value;
   return { log, storage, clock, told, number, head: await log.headOf(number) };
 }
-
-const renamed = (title: string): NewEvent => ({ type: "conversation.renamed", title });
 
 test("a log that is longer than what is read at once is read to its end, or to where it is asked for [L2]", async (t) => {
   const { log, number, head } = await oneConversation(t);
@@ -97,45 +93,6 @@ test("an event of a kind that this version does not know is named and left out, 
     { number, seq: head + 1, why: "unknown type conversation.sung, version 1" },
     { number, seq: head + 2, why: "unknown type constructor, version 1" },
   ]);
-});
-
-test("what was stored is told with its time, what was refused is not; a decision has its own time [L2][H2]", async (t) => {
-  const { log, clock, told, number, head } = await oneConversation(t);
-  clock.move(6);
-  const decision: NewEvent = {
-    ...{ type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "", time: 3 },
-  };
-  const events = [renamed("a"), decision];
-  assert.ok((await log.append(number, events, { expectedHead: head })).ok);
-  const refused = await log.append(number, [renamed("b")], { expectedHead: head });
-  assert.equal(refused.ok ? "" : refused.failure.code, "log_moved");
-  assert.deepEqual(told, [[number, events, 7]]);
-  const read = await log.read(number, { after: head, limit: 10 });
-  assert.deepEqual(
-    read.map(({ type, at }) => [type, at]),
-    [
-      ["conversation.renamed", 7],
-      ["decision.made", 3],
-    ],
-  );
-});
-
-test("conversations whose prompt is the same hold it once, however they come to it [L3]", async (t) => {
-  const { log, number } = await oneConversation(t);
-  const set: NewEvent = { type: "recipe.set", cause: "start", system: "be kind", tools: "[]", startedAt: 1 };
-  assert.ok((await log.append(number, [set, { ...set, startedAt: 2 }])).ok);
-  const moved = emptyHistory();
-  const [event] = numbered([set]);
-  assert.ok(event !== undefined && log.apply(moved, event));
-  const read = [await log.history(number), (await log.tree(number)).root, moved].map(({ recipe }) => recipe);
-  assert.deepEqual(
-    read.map((recipe) => recipe?.startedAt),
-    [2, 2, 1],
-  );
-  for (const recipe of read) {
-    assert.equal(recipe?.systemMessage, read[0]?.systemMessage);
-    assert.equal(recipe?.descriptions, read[0]?.descriptions);
-  }
 });
 
 const logOver = (storage: Storage, clock = manualClock()) =>

@@ -3,20 +3,17 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Result } from "../../src/base/result.ts";
 import type { Failure } from "../../src/protocol/failure.ts";
@@ -64,18 +61,6 @@ test("the database and its folder are for their user alone, and whoever closes i
     ["http://localhost:1", 0o700, 0o600],
   );
   lock.value.release();
-});
-
-test("a place that cannot have a log beside the database is told as that [Q2][P4]", (t) => {
-  // SQLite takes this name for a database in memory, which has no log.
-  const folder = folderWith(t, { ":memory:": "" });
-  const before = process.cwd();
-  process.chdir(folder);
-  try {
-    assert.deepEqual(told(open(":memory:")), broken("no_wal"));
-  } finally {
-    process.chdir(before);
-  }
 });
 
 test("once the file was taken away or replaced, nothing new is taken in, nothing is copied, and whoever asks is told [Q2][L2]", async (t) => {
@@ -143,7 +128,7 @@ function spoil(path: string, table: string): void {
 }
 
 test("a data directory has one owner, and a second process is told who [P3]", async (t) => {
-  const directory = ownedFolder(t);
+  const directory = folderWith(t, {});
   const [first, second] = [startChild(t, "own", directory), startChild(t, "own", directory)];
   for (const child of [first, second]) assert.equal(await child.line(), "ready");
   first.tell();
@@ -159,7 +144,7 @@ test("a data directory has one owner, and a second process is told who [P3]", as
 });
 
 test("of eight processes that want a directory at the same moment exactly one gets it, again and again [P3]", async (t) => {
-  const directory = ownedFolder(t);
+  const directory = folderWith(t, {});
   let children = Array.from({ length: 8 }, () => startChild(t, "own", directory));
   for (const child of children) assert.equal(await child.line(), "ready");
   for (let round = 1; round <= 3; round += 1) {
@@ -173,7 +158,7 @@ test("of eight processes that want a directory at the same moment exactly one ge
 });
 
 test("one process cannot own a directory twice, and can own it again after it let go [P3]", (t) => {
-  const directory = join(ownedFolder(t), "not", "there", "yet");
+  const directory = join(folderWith(t, {}), "not", "there", "yet");
   const lock = unwrapLock(directory);
   const again = takeOwnership(directory, infoOf(2));
   assert.deepEqual(again.ok || again.failure, { kind: "owned", owner: infoOf(1) });
@@ -183,7 +168,7 @@ test("one process cannot own a directory twice, and can own it again after it le
 });
 
 test("what stands in owner.json decides nothing [P3]", (t) => {
-  const directory = ownedFolder(t);
+  const directory = folderWith(t, {});
   for (const content of ["", "{", "[]", '{"pid":"x"}', JSON.stringify(infoOf(process.ppid))]) {
     writeFileSync(join(directory, "owner.json"), content);
     const lock = unwrapLock(directory);
@@ -194,7 +179,7 @@ test("what stands in owner.json decides nothing [P3]", (t) => {
 });
 
 test("a directory that cannot be used is told as a failure [P3]", (t) => {
-  const directory = ownedFolder(t);
+  const directory = folderWith(t, {});
   writeFileSync(join(directory, "file"), "");
   const lock = takeOwnership(join(directory, "file"), infoOf(1));
   assert.equal(lock.ok || (lock.failure.kind === "failed" && lock.failure.failure.code), "storage_broken");
@@ -209,18 +194,12 @@ function unwrapLock(directory: string) {
   return unwrap(lock.ok ? lock : { ok: false, failure: { code: lock.failure.kind } });
 }
 
-function ownedFolder(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), "owner-"));
-  t.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
-
 const data = join(import.meta.dirname, "../data");
 const versions = Array.from({ length: fixtureVersion }, (_, index) => index + 1);
 
 for (const version of versions) {
   test(`everything in a database of version ${version} is read back [L2]`, async (t) => {
-    const path = join(migratedFolder(t), "sessions.db");
+    const path = join(folderWith(t, {}), "sessions.db");
     copyFileSync(join(data, `sessions-v${version}.db`), path);
     const storage = unwrap(openSqlite({ path, clock: { ...systemClock, now: () => morning } }));
     t.after(() => storage.close());
@@ -231,7 +210,7 @@ for (const version of versions) {
 }
 
 test("a new database has the form of the newest fixture, else a migration is missing [L2]", async (t) => {
-  const [path, kept] = [join(migratedFolder(t), "sessions.db"), join(migratedFolder(t), "kept.db")];
+  const [path, kept] = [join(folderWith(t, {}), "sessions.db"), join(folderWith(t, {}), "kept.db")];
   await unwrap(openSqlite({ path, clock: systemClock })).close();
   // A copy: SQLite leaves files beside what it reads.
   copyFileSync(join(data, `sessions-v${fixtureVersion}.db`), kept);
@@ -239,7 +218,7 @@ test("a new database has the form of the newest fixture, else a migration is mis
 });
 
 test("a migration keeps a copy of the database before it [L2]", (t) => {
-  const path = join(migratedFolder(t), "sessions.db");
+  const path = join(folderWith(t, {}), "sessions.db");
   const database = new DatabaseSync(path);
   t.after(() => database.close());
   migrate(database, { path, from: 0 });
@@ -260,7 +239,7 @@ test("a migration keeps a copy of the database before it [L2]", (t) => {
 });
 
 test("a migration that fails leaves the database as it was, and can be tried again [L2]", (t) => {
-  const path = join(migratedFolder(t), "sessions.db");
+  const path = join(folderWith(t, {}), "sessions.db");
   const database = new DatabaseSync(path);
   t.after(() => database.close());
   migrate(database, { path, from: 0 });
@@ -280,10 +259,4 @@ function schemaOf(path: string): unknown {
     .all();
   database.close();
   return rows;
-}
-
-function migratedFolder(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), "migrations-"));
-  t.after(() => rmSync(directory, { recursive: true }));
-  return directory;
 }

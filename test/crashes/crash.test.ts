@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Storage, StoredEvent } from "../../src/storage/storage.ts";
 import { pause } from "../world/events.ts";
 import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
 import { modelServer } from "../world/model-server.ts";
@@ -8,7 +7,7 @@ import { startYard } from "../world/yard.ts";
 import { goOnFromEveryWrite } from "./every-write.ts";
 import { finish, headsOf, inFolders, runChild, type Told } from "./killed.ts";
 import { company } from "./scenario-agents.ts";
-import { deadlyTurn, marksOf, threeTurns } from "./scenario-turns.ts";
+import { deadlyTurn, threeTurns } from "./scenario-turns.ts";
 
 /** 200 in `npm run torture`. */
 const { AGENTYARD_RANDOM_KILLS: wanted } = process.env;
@@ -105,21 +104,6 @@ test("a company of agents that is killed again and again ends with the same answ
     });
 });
 
-test("without the ledger of started calls an unsafe tool is run twice: the crash test can fail [L2]", async () => {
-  await using model = await modelServer(threeTurns.answer);
-  await inFolders(8, async (folders) => {
-    const place = { scenario: "threeTurns", modelUrl: model.url } as const;
-    await runChild(folders.map((data, index) => ({ ...place, data, killAfter: { times: index + 8 } })));
-    const marks = [];
-    for (const data of folders) {
-      await finish(threeTurns, { data, modelUrl: model.url, wrapStorage: forgettingStorage });
-      marks.push(await marksOf(data));
-    }
-    const isTwice = marks.some(({ send = 0, pay = 0 }) => send > 1 || pay > 1);
-    assert.ok(isTwice, `at least one unsafe call was repeated: ${JSON.stringify(marks)}`);
-  });
-});
-
 test("a turn that always ends the process is parked after three crashes, and the next turn works [L2][Q2]", async () => {
   await using model = await modelServer(deadlyTurn.answer);
   await inFolders(1, async ([data = ""]) => {
@@ -142,8 +126,3 @@ test("a turn that always ends the process is parked after three crashes, and the
 });
 
 /** What a product without a ledger would know after a crash: where a start was recorded, it reads something idle. */
-function forgettingStorage(storage: Storage): Storage {
-  const idle = { type: "conversation.renamed", body: '{"title":""}' };
-  const forget = (event: StoredEvent) => (event.type === "call.started" ? { ...event, ...idle } : event);
-  return { ...storage, read: async (number, range) => (await storage.read(number, range)).map(forget) };
-}

@@ -120,7 +120,7 @@ async function resultsOf(yard: TestYard): Promise<Record<string, string[]>> {
 }
 
 /** How often each tool really ran. */
-export async function marksOf(data: string): Promise<Record<string, number>> {
+async function marksOf(data: string): Promise<Record<string, number>> {
   const text = await readFile(join(data, "marks.jsonl"), "utf8").catch(() => "");
   const marks: Record<string, number> = {};
   for (const line of text.split("\n").filter((line) => line !== "")) {

@@ -8,13 +8,11 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
 import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
 import { all } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { longTalk } from "../world/resting.ts";
-import { must, startYard } from "../world/yard.ts";
+import { startYard } from "../world/yard.ts";
 
 /** Storage that refuses the n-th append that belongs to a turn: as on a full disk, or while somebody else holds it. */
 function refusesOnce(storage: Storage, nth: number, code: "storage_full" | "storage_busy"): Storage {
@@ -157,29 +155,6 @@ test("a record of the log that cannot be read is left out and named in the log f
   const [file = ""] = readdirSync(logsDir);
   const said = readFileSync(join(logsDir, file), "utf8").match(/a record of the log cannot be read.*?(?=")/g);
   assert.deepEqual(said, ["a record of the log cannot be read and is left out: the body is not JSON"]);
-});
-
-test("a record of the log that cannot be read hides nothing that comes after it, however long the conversation is [Q2]", async () => {
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model });
-  const { id, say } = await longTalk(yard);
-  await say("first");
-  const { number } = await must(yard.log.find(localOwner, id));
-  // With these it is more than is read from storage at once.
-  const titles = Array.from({ length: 2_000 }, (_, n) => ({ type: "conversation.renamed", title: `${n}` }) as const);
-  const { lastSeq } = await must(yard.log.append(number, titles));
-  const database = new DatabaseSync(yard.config.paths.sessionDbPath);
-  const { changes } = database.prepare(`UPDATE event SET body = '{' WHERE body = '{"title":"7"}'`).run();
-  database.close();
-  assert.equal(changes, 1);
-  assert.equal((await must(yard.client.call("getState", { params: { id } }))).head, lastSeq);
-  await say("second");
-  await say("third");
-  const said = model.asked.at(-1)?.body.messages.filter(({ role }) => role === "user");
-  assert.deepEqual(
-    said?.map(({ content }) => content),
-    ["first", "second", "third"],
-  );
 });
 
 const isRoot = process.getuid?.() === 0;
