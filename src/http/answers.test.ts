@@ -3,14 +3,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Hono } from "hono";
+import { ok } from "../base/result.ts";
 import { type Failure, makeFailure, storedFailure } from "../protocol/failure.ts";
-import type { Problem } from "../protocol/resources.ts";
+import { Problem } from "../protocol/resources.ts";
 import { wordsFor } from "../words/words.ts";
+import type { FileStream } from "../workspace/workspace.ts";
 import { dialectOf, inDialect } from "./dialect.ts";
 import type { Env } from "./door.ts";
+import { sendDownload, tagOf } from "./download.ts";
 import { refuse } from "./problem.ts";
 import { shownAs } from "./shown-as.ts";
 import { isFailureCode, statusesOf, statusOf } from "./status.ts";
+import { toldReceipt } from "./told-receipt.ts";
 
 function problem(code: string, more: Partial<Problem> = {}): Problem {
   return {
@@ -225,26 +229,67 @@ test("a browser shows pictures, sounds and films of every kind it knows, and wha
     assert.equal(shownAs(type, { runs: true }), undefined, String(type));
 });
 
-test("a page, a drawing and a PDF load nothing from elsewhere, and only a page that somebody lets run does [S3][B1]", () => {
-  const policy = (mime: string, runs: boolean) => shownAs(mime, { runs })?.policy.split("; ");
-  const still = [
-    ...["default-src 'none'", "style-src 'unsafe-inline'", "img-src data: blob:", "font-src data:"],
-    ...["media-src data: blob:", "form-action 'none'", "base-uri 'none'", "sandbox", "frame-ancestors 'self'"],
-  ];
-  assert.deepEqual(policy("text/html", false), still);
-  const running = still.map((rule) => (rule === "sandbox" ? "sandbox allow-scripts" : rule));
-  assert.deepEqual(policy("text/html", true), [
-    ...["default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval'", ...running.slice(1)],
-  ]);
-  const drawing = [
-    "default-src 'none'",
-    "style-src 'unsafe-inline'",
-    "img-src data:",
-    "sandbox",
-    "frame-ancestors 'self'",
-  ];
-  assert.deepEqual(
-    [policy("image/svg+xml", true), policy("application/pdf", true)],
-    [drawing, ["frame-ancestors 'self'"]],
+test("a part of a file that was replaced since it was looked at is refused, and the file is closed; all of it comes as it is now [S3][Q2]", async () => {
+  const looked = { path: "outputs/a.txt", type: "file", bytes: 8, mode: 0o644, modifiedAt: 1 } as const;
+  const now = { ...looked, bytes: 9, modifiedAt: 2 };
+  let closed = 0;
+  const opened = () => {
+    const pieces = [Buffer.from("new, new!")];
+    const chunks: FileStream["chunks"] = {
+      next: async () => {
+        const value = pieces.shift();
+        return value === undefined ? { done: true, value } : { done: false, value };
+      },
+      async return() {
+        closed += 1;
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => chunks,
+    };
+    return ok({ stat: now, chunks });
+  };
+  const app = new Hono<Env>();
+  app.get("/", (c) => {
+    c.set("requestId", "r");
+    c.set("language", "en");
+    c.set("dialect", "own");
+    c.set("caller", { signedIn: undefined, scopes: [] });
+    return sendDownload(c, { stat: looked, open: async () => opened() }, (error) => assert.fail(String(error)));
+  });
+  const part = await app.request("/", { headers: { range: "bytes=4-" } });
+  const { code, params } = Problem.parse(await part.json());
+  assert.deepEqual([part.status, code, params], [409, "read_failed", { path: "outputs/a.txt", why: "changed" }]);
+  assert.equal(closed, 1);
+  const whole = await app.request("/");
+  const told = ["content-length", "etag"].map((name) => whole.headers.get(name));
+  assert.deepEqual([whole.status, await whole.text(), told], [200, "new, new!", ["9", tagOf(now)]]);
+});
+
+test("what became of a file is told in one line, and each thing that could not be read in a sentence [F1][P4]", () => {
+  const told = toldReceipt(
+    {
+      receipt: {
+        ...{ parts: { kind: "page", count: 3 }, characters: 1_200, tables: 2, images: 1 },
+        ...{ language: "zh", encoding: "gb18030", stopped: { limit: "100 pages", at: {} } },
+        losses: [
+          { kind: "running_heads", count: 9, places: [{ page: 1 }] },
+          { kind: "damaged_pages", count: 3, places: [{ page: 2 }, { page: 5 }] },
+          { kind: "hidden_slides", count: 1, places: [{ slide: 4 }] },
+          { kind: "embedded_parts", count: 1, places: [{}] },
+          { kind: "toString", count: 2, places: [] },
+        ],
+      },
+      failure: makeFailure("storage_full", {}),
+    },
+    "en",
   );
+  assert.equal(told.summary, "3 pages, 1,200 characters, 2 tables, Chinese, gb18030");
+  assert.deepEqual(told.notes.slice(0, -1), [
+    "3 pages are damaged and were (2, 5, …) left out: export the file again",
+    "1 slide is hidden in the file; it was (4) read, too",
+    "1 embedded file was not read: send it by itself",
+    "2 × toString",
+    "only a part of it was read: there is a limit of 100 pages",
+  ]);
+  assert.match(told.notes.at(-1) ?? "", /\. [A-Z]/);
 });

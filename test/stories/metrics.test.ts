@@ -247,7 +247,7 @@ test("a turn is one trace: the caller's span, the request, the agent, its model 
   assert.ok(Number(first?.facts["gen_ai.usage.input_tokens"]) > 0);
   assert.deepEqual(second?.facts["gen_ai.response.finish_reasons"], ["stop"]);
   assert.equal(tool.facts["gen_ai.tool.name"], "now");
-  for (const { ms, isError } of spans) assert.ok(ms >= 0 && ms < 60_000 && !isError);
+  for (const { ms, isError } of spans) assert.ok(ms >= 0 && !isError);
   // What people and models say goes nowhere unless the operator wants it.
   assert.doesNotMatch(JSON.stringify(target.spans), /secret question|the hidden answer/);
 });

@@ -287,6 +287,26 @@ test("results are given to one turn, in the conversation that is named, and else
   assert.deepEqual([own.message.content, own.conversation], ["Rain.", rome.conversation], "it waited all the time");
 });
 
+test("a function that waits in a conversation that its caller named is given up by a new message there, and by nothing that is sent elsewhere [C5]", async () => {
+  await using model = await modelServer([
+    calls(["get_weather", { city: "Paris" }]),
+    says("Elsewhere."),
+    says("Then I leave it."),
+  ]);
+  await using server = await openAiYard({ model });
+  const named = { headers: { "x-conversation-id": "our-project" } };
+  const ask = async (messages: Messages, options = {}) => {
+    const { choices } = await server.openai.chat.completions.create({ ...wanted, messages }, options);
+    return choices[0]?.message ?? assert.fail();
+  };
+  const never: Messages = [{ role: "user", content: "Never mind." }];
+  const message = await ask(question, named);
+  assert.equal((await ask([...question, message, ...never])).content, "Elsewhere.");
+  assert.equal((await waitingIn(server.yard, "our-project")).length, 1);
+  assert.equal((await ask(never, named)).content, "Then I leave it.");
+  assert.equal((await waitingIn(server.yard, "our-project")).length, 0);
+});
+
 function functionsOf(message: OpenAI.ChatCompletionMessageParam | undefined): [string, string, string][] {
   const asked = message?.role === "assistant" ? (message.tool_calls ?? []) : [];
   return asked.flatMap((call) =>

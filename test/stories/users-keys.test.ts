@@ -256,38 +256,3 @@ test("whoever names a conversation like somebody else, while theirs is there or 
   assert.deepEqual([await chat(ann, "again"), await chat(bob, "again")], [404, 200]);
   assert.deepEqual(await seenBy(bob), [0, false]);
 });
-
-test("a resumable upload of somebody else is neither seen, nor filled, nor given up [C6][Q1]", async () => {
-  await using yard = await peopledYard();
-  const [ann, bob] = [{ "x-api-key": await yard.keyOf("ann") }, { "x-api-key": await yard.keyOf("bob") }];
-  const tus = { "tus-resumable": "1.0.0" };
-  const metadata = {
-    "upload-length": "5",
-    "upload-metadata": `filename ${btoa("a.txt")},conversation_id ${btoa("c")}`,
-  };
-  const made = await yard.call("POST /api/v1/sessions/sess-agent-default/files/uploads", {
-    ...ann,
-    ...tus,
-    ...metadata,
-  });
-  const place = made.headers.get("location") ?? "";
-  const bytes = { "content-type": "application/offset+octet-stream", "upload-offset": "0", body: "hello" };
-  const statusOf = async (wanted: string, sent: object) =>
-    (await yard.call(`${wanted} ${place}`, { ...tus, ...sent })).status;
-  assert.deepEqual(
-    [await statusOf("GET", bob), await statusOf("PATCH", { ...bob, ...bytes }), await statusOf("DELETE", bob)],
-    [404, 404, 404],
-  );
-  assert.equal(await statusOf("GET", ann), 200);
-});
-
-test("a key for files alone reads nothing of MCP servers, as it lists nothing of them [C6][G1]", async () => {
-  await using yard = await peopledYard();
-  const key = await yard.keyOf("ann", ["files"]);
-  const body = { server: "every", uri: "demo://a" };
-  const refused = await yard.call("POST /api/v1/conversations/c/mcp-resources", {
-    authorization: `Bearer ${key}`,
-    body,
-  });
-  assert.deepEqual([refused.status, refused.code], [403, "scope_missing"]);
-});

@@ -3,8 +3,11 @@ import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { peopledYard } from "../world/callers.ts";
 
+/** However slow the machine is, all of it is within one minute. */
+const clock = { ...systemClock, monotonic: () => 0 };
+
 test("one caller too often is told when to come back; others are not held up, and the operator never [C6]", async () => {
-  await using yard = await peopledYard({ requestsPerMinuteMax: 3 });
+  await using yard = await peopledYard({ requestsPerMinuteMax: 3 }, { clock });
   const [ann, bob] = [await yard.keyOf("ann"), await yard.keyOf("bob")];
   const ask = (key?: string) =>
     yard.call("GET /api/v1/models", { ...(key !== undefined && { authorization: `Bearer ${key}` }) });
@@ -33,13 +36,13 @@ test("one caller too often is told when to come back; others are not held up, an
 });
 
 test("who is alone on this machine is stopped only when a program runs wild [C6]", async () => {
-  await using yard = await peopledYard({ requestsPerMinuteMax: 3 });
+  await using yard = await peopledYard({ requestsPerMinuteMax: 3 }, { clock });
   const asked = await yard.call("GET /api/v1/models");
   assert.deepEqual([asked.status, asked.headers.get("ratelimit-limit")], [200, "300"]);
 });
 
 test("all keys of a user are one caller [C6]", async () => {
-  await using yard = await peopledYard({ requestsPerMinuteMax: 2 });
+  await using yard = await peopledYard({ requestsPerMinuteMax: 2 }, { clock });
   const keys = [await yard.keyOf("ann"), await yard.keyOf("ann"), await yard.keyOf("ann")];
   const statuses = [];
   for (const key of keys)
@@ -48,7 +51,7 @@ test("all keys of a user are one caller [C6]", async () => {
 });
 
 test("nobody is kept from signing in by others who guess, and what works does not count [C6]", async () => {
-  await using yard = await peopledYard({ signInsPerMinuteMax: 2 });
+  await using yard = await peopledYard({ signInsPerMinuteMax: 2 }, { clock });
   await yard.addUser({ id: "ann", password: "a good password" });
   const signIn = async (address: string, password: string) =>
     (await yard.call("POST /api/v1/sign-in", { address, body: { user: "ann", password } })).code || "in";
@@ -69,7 +72,7 @@ test("nobody is kept from signing in by others who guess, and what works does no
 });
 
 test("a try to sign in counts before anything of it is read [C6][Q1]", async () => {
-  await using yard = await peopledYard({ signInsPerMinuteMax: 2 });
+  await using yard = await peopledYard({ signInsPerMinuteMax: 2 }, { clock });
   await yard.addUser({ id: "ann" });
   const body = "x".repeat(20_000);
   const json = async () => (await yard.call("POST /api/v1/sign-in", { body })).status;
@@ -80,7 +83,7 @@ test("a try to sign in counts before anything of it is read [C6][Q1]", async () 
 });
 
 test("guessing a password is stopped by place and by name [C6]", async () => {
-  await using yard = await peopledYard({ signInsPerMinuteMax: 1 });
+  await using yard = await peopledYard({ signInsPerMinuteMax: 1 }, { clock });
   await yard.addUser({ id: "ann" });
   const guess = async (address: string, user: string, password = "guess") =>
     (await yard.call("POST /api/v1/sign-in", { address, body: { user, password } })).code;
@@ -96,8 +99,6 @@ test("guessing a password is stopped by place and by name [C6]", async () => {
 });
 
 test("guessing from the many networks of one IPv6 customer is stopped as well, and keeps nobody else out [C6]", async () => {
-  // However slow the machine is, all of it is within one minute.
-  const clock = { ...systemClock, monotonic: () => 0 };
   await using yard = await peopledYard({ signInsPerMinuteMax: 1 }, { clock });
   await yard.addUser({ id: "ann" });
   const code = async (address: string, n: number) =>
@@ -108,11 +109,8 @@ test("guessing from the many networks of one IPv6 customer is stopped as well, a
 });
 
 test("what a proxy says counts only when the settings name it [C6]", async () => {
-  await using yard = await peopledYard({
-    trustedProxies: ["10.0.0.0/8", "::1"],
-    requestsPerMinuteMax: 1,
-    trustedHosts: ["yard.example"],
-  });
+  const proxied = { trustedProxies: ["10.0.0.0/8", "::1"], trustedHosts: ["yard.example"] };
+  await using yard = await peopledYard({ ...proxied, requestsPerMinuteMax: 1 }, { clock });
   await yard.keyOf("ann");
   const from = async (address: string, forwarded: string, more: Record<string, string> = {}) => {
     const sent = { address, "x-forwarded-for": forwarded, ...more };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { writtenTurn } from "../../../test/world/written-turn.ts";
 import { applyIncrement } from "../../client/client.ts";
-import { ChatIncrement } from "../../protocol/chat.ts";
+import { ChatDocument, ChatIncrement } from "../../protocol/chat.ts";
 import type { NewEvent } from "../../protocol/events.ts";
 import type { ToolCall } from "../../protocol/message.ts";
 import { chatPlaces } from "./message-numbers.ts";
@@ -102,6 +102,22 @@ async function readDocuments(stream: ReadableStream<Uint8Array>): Promise<{ id: 
   const text = await new Response(stream).text();
   return [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id, data = ""]) => ({ id: Number(id), data }));
 }
+
+test("a conversation that is deleted ends its stream with the error and the end [C3][S6]", async () => {
+  await using other = await begun();
+  const read = readAll(openStream(other).stream);
+  await new Promise((resolve) => setImmediate(resolve));
+  await other.remove();
+  const gone = await read;
+  assert.equal(ChatDocument.parse(gone.document).error?.error_code, "AgentAPP.Conversation.NotFound");
+  assert.deepEqual(
+    gone.frames.slice(-2).map(({ key, action }) => [key, action]),
+    [
+      [["error"], "upsert"],
+      [[], "end"],
+    ],
+  );
+});
 
 test("a server that closes ends its streams without the end, so that readers come back [C3]", async () => {
   await using yard = await begun();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { Hono } from "hono";
 import { z } from "zod";
 import { openDatabase } from "../../../test/world/database.ts";
 import { gather } from "../../../test/world/file-doors.ts";
@@ -8,9 +9,12 @@ import { makeFailure } from "../../protocol/failure.ts";
 import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
 import { type RouteName, routes } from "../../protocol/routes.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { noBytes } from "../bytes.ts";
+import type { Door, Env, HandedBody } from "../door.ts";
 import { callId, responseId } from "../openai/ids.ts";
 import { keepForm } from "./form-home.ts";
 import { routeHomes } from "./route-homes.ts";
+import { openElsewhere } from "./serve-elsewhere.ts";
 
 /** Whether somebody who calls it means one conversation, by what the route takes. */
 function namesConversation(name: RouteName): boolean {
@@ -306,4 +310,65 @@ test("who is named in the body of a call, or by the name of a session, is whose 
   assert.equal(await homeOf("chatCompletion", unfit), undefined, "who is nobody is told so wherever they are");
   const astray = { body: { user_id: "ann", working_directory: "/etc" } };
   assert.equal(await homeOf("execute", astray), undefined, "and so is who works where nobody does");
+});
+
+type AskingOfServeElsewhere = {
+  readonly door?: Door;
+  readonly headers?: object;
+  readonly params?: object;
+  readonly raw?: Buffer;
+};
+
+/** A server of several: where it hands a call on to, and what is left for itself to do. */
+async function serverOf(t: TestContext) {
+  const storage = openDatabase(t);
+  const made = await storage.createConversation({ owner: ann, id: ConversationId.parse("c"), at: 0, events: [] });
+  assert.ok(made.ok);
+  const handed: [key: string, body: HandedBody][] = [];
+  const others = new Set<string>();
+  let back = () => {};
+  const elsewhere = openElsewhere(
+    Object({ storage }),
+    async (_, key, body) => {
+      handed.push([key, body]);
+      return others.has(key) ? new Response("of the other") : undefined;
+    },
+    {
+      onBack(listener) {
+        back = listener;
+        return () => {};
+      },
+    },
+  );
+  const ask = async (name: RouteName, { door, headers = {}, params = {}, raw }: AskingOfServeElsewhere = {}) => {
+    const header = (one: string) => Object(headers)[one];
+    const asked = { owner: ann, actsAs: ann, caller: { signedIn: undefined }, bytes: noBytes, header };
+    const call = { ...asked, params, query: {}, body: {} };
+    const app = new Hono<Env>();
+    const found = Promise.withResolvers<Awaited<ReturnType<typeof elsewhere>>>();
+    app.get("/", async (c) => {
+      found.resolve(await Reflect.apply(elsewhere, undefined, [c, name, { call, raw }]));
+      return c.body(null);
+    });
+    await app.fetch(new Request("http://127.0.0.1/"), door ?? {});
+    const place = await found.promise;
+    assert.ok(place.ok);
+    return place.value;
+  };
+  return { home: `c:${made.value.number}`, handed, others, ask, back: () => back() };
+}
+
+test("who waits here is told when another server may have had what they wait for, and who comes after that waits anew [N1][L6]", async (t) => {
+  const { ask, back } = await serverOf(t);
+  const doubtedOf = async (name: RouteName) => {
+    const left = await ask(name, { params: { id: "c" } });
+    return "bytes" in left ? left.doubted : assert.fail("it is done here");
+  };
+  const [before, homeless] = [await doubtedOf("followEvents"), await doubtedOf("listConversations")];
+  assert.deepEqual([before?.aborted, homeless], [false, undefined]);
+  back();
+  const after = await doubtedOf("followEvents");
+  assert.deepEqual([before?.aborted, after?.aborted], [true, false]);
+  back();
+  assert.equal(after?.aborted, true);
 });

@@ -239,3 +239,18 @@ test("whoever changes something and loses their key by it hears for two seconds 
   whole.end();
   assert.equal(getEventListeners(whole.key.signal, "abort").length, 0, "the key lives longer than the request");
 });
+
+test("a request is handed on with its id, its length and its place in the trace, and every cookie of the answer comes back [N1][C6]", async (t) => {
+  const peer = await dyingPeer(t);
+  const place = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", flags: 1, state: undefined };
+  const ask = handingOnTo(t, peer.address, { tracer: { current: () => place } });
+  const own = { te: "trailers", "proxy-authorization": "secret", "x-mine": "kept", "accept-language": "zh" };
+  const answer = await ask({ method: "POST", body: "12345", headers: own });
+  assert.deepEqual(answer.headers.getSetCookie(), ["a=1; Path=/", "b=2; Path=/"]);
+  const { te, "proxy-authorization": proxy, "x-mine": mine, "accept-language": language, ...told } = peer.headers();
+  assert.deepEqual([te, proxy, mine, language], [undefined, undefined, "kept", "zh"]);
+  assert.deepEqual(
+    [told["x-request-id"], told["content-length"], told.traceparent],
+    ["mine", "5", `00-${place.traceId}-${place.spanId}-01`],
+  );
+});

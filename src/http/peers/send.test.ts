@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
@@ -10,6 +10,7 @@ import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
 import { localOwner } from "../../protocol/ids.ts";
+import { BrokenOff } from "../../workspace/workspace.ts";
 import type { Passed } from "../door.ts";
 import { openPasses } from "./pass.ts";
 import { type Outgoing, openSending } from "./send.ts";
@@ -157,3 +158,54 @@ test("without a key of the installation nothing is handed on, and nothing is bel
   assert.equal(none.sign(passed, at), undefined);
   assert.equal(none.read(passesOf("").sign(passed, at) ?? null, at), undefined);
 });
+
+test("a body that cannot be read is told to whoever hands it on, and ends nothing else [N1][Q2]", async (t) => {
+  const to = await serving(t, (incoming) => void incoming.resume());
+  const sending = openSending(systemClock);
+  const post = (error: Error) => sending.send({ ...outgoing, to, method: "POST", body: failing(error) });
+  await assert.rejects(post(new Error("the disk")), /the disk/);
+  // Who sends it is gone: that is the network's.
+  assert.deepEqual(await post(new BrokenOff("gone")), { unreached: { wasSent: true } });
+});
+
+test("an answer comes as it was given, a stream of events ends with the server that hands it on, and what breaks off breaks off [N1][C3]", async (t) => {
+  const waiting: ServerResponse[] = [];
+  const to = await serving(t, (incoming, answer) => {
+    if (incoming.url === "/none") return void answer.writeHead(204, { "x-own": "1", connection: "close" }).end();
+    answer.writeHead(200, { "content-type": incoming.url === "/events" ? "text/event-stream" : "text/plain" });
+    answer.write("a");
+    waiting.push(answer);
+  });
+  const sending = openSending(systemClock);
+  const closing = new AbortController();
+  const ends: string[] = [];
+  const begin = async (path: string, isConnected = true) => {
+    const breakOff = () => isConnected && ends.push(path) > 0;
+    const sent = await sending.send({ ...outgoing, to, path, closing: closing.signal, breakOff });
+    assert.ok("answer" in sent);
+    return sent.answer;
+  };
+  const none = await begin("/none");
+  assert.deepEqual([none.status, none.body, Object.fromEntries(none.headers)], [204, null, { "x-own": "1" }]);
+  const [events, plain, cut] = [await begin("/events"), await begin("/plain"), await begin("/cut", false)];
+  const listening = () => getEventListeners(closing.signal, "abort").length;
+  assert.equal(listening(), 1, "a file is sent to its end");
+  const reader = events.body?.getReader();
+  assert.deepEqual(Buffer.from((await reader?.read())?.value ?? []).toString(), "a");
+  closing.abort();
+  assert.equal((await reader?.read())?.done, true);
+  assert.deepEqual([ends, listening()], [["/events"], 0]);
+  waiting[1]?.end("b");
+  assert.equal(await plain.text(), "ab");
+  waiting[2]?.destroy();
+  await assert.rejects(cut.text());
+  const left = await begin("/left");
+  await left.body?.cancel();
+  await once(waiting[3] ?? assert.fail(), "close");
+  assert.deepEqual(ends, ["/events"], "its caller has left by themselves");
+});
+
+async function* failing(error: Error): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("half of it");
+  throw error;
+}
