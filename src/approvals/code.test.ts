@@ -19,13 +19,7 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     os.open('uploads/a', os.%) ¦ O_WRONLY O_RDWR O_APPEND O_CREAT O_TRUNC
     open(%='uploads/a', mode='w') ¦ file path name filename
     open('uploads/a', %='w') ¦ mode flag flags
-    c = sqlite3.connect('uploads/a.db')¶c.execute('insert x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('update x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('delete x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('drop x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('alter x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('create x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('replace x')
+    c = sqlite3.connect('uploads/a.db')¶c.execute('% x') ¦ insert update delete drop alter create replace
     Path('uploads/a.bin').open('rb+').write(b'x')
     f = os.open('uploads/a.csv', os.O_WRONLY | os.O_TRUNC)¶os.write(f, b'x')
     with open('uploads/a.csv', mode='a') as f:¶    f.write('x')`,
@@ -58,11 +52,8 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     subprocess.run(%=['rm', 'outputs/a']) ¦ args cmd
     subprocess.run(['rm outputs/a'], shell=%) ¦ True 1 '/bin/bash'
     os.remove(f'temp/{%}') ¦ x f(x) input() os.path.dirname(x) x.name
-    Path('temp/x.sh').write_text('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    Path('temp/x.sh').write_bytes('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = io.open('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = codecs.open('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    Path('temp/x.sh').%('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh']) ¦ write_text write_bytes
+    f = %('temp/x.sh', 'w')¶f.write('rm outputs/a')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh']) ¦ open io.open codecs.open
     for r, d, fs in os.walk('outputs'):¶    for f in fs:¶        os.remove(os.path.join(r, f))
     [os.remove(f) for f in ['outputs/a'] if x]
     from concurrent.futures import ThreadPoolExecutor as T¶T().map(os.remove, ['outputs/a'])
@@ -82,50 +73,15 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     os.chdir('temp')¶subprocess.run('rm -rf *', shell=True, cwd='../outputs')
     for p in ['temp/a.sh', 'temp/x.sh']:¶    open(p, 'w').write('rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])`,
   asking("network")`
+    import %¶%.send(1) ¦ requests httpx aiohttp urllib3 urllib.request urllib2 http.client ftplib smtplib imaplib poplib telnetlib paramiko fabric websocket
+      ¦ websockets boto3 botocore openai anthropic huggingface_hub yfinance selenium pysftp dns.resolver wget gdown pytube xmlrpc.client tweepy slack_sdk
+      ¦ twilio telegram nntplib pycurl scrapy mechanize kaggle
     %(1) ¦ urlopen urlretrieve socket.socket socket.create_connection socket.getaddrinfo socket.gethostbyname socket.gethostbyname_ex socket.socketpair
       ¦ asyncio.open_connection webbrowser.open webbrowser.open_new_tab datasets.load_dataset torch.hub.load sklearn.datasets.fetch_openml fetch_openml
       ¦ spacy.cli.download curl getURL download.file
     a.%('https://x.example') ¦ read_csv read_html urlopen urlretrieve imread load load_model get post put patch download download_file open open_url parse
       ¦ fetch fetch_all goto Client
     a.get('%://x.example') ¦ http ftp s3 gs sftp ws wss
-    import requests¶requests.send(1)
-    import httpx¶httpx.send(1)
-    import aiohttp¶aiohttp.send(1)
-    import urllib3¶urllib3.send(1)
-    import urllib.request¶urllib.request.send(1)
-    import urllib2¶urllib2.send(1)
-    import http.client¶http.client.send(1)
-    import ftplib¶ftplib.send(1)
-    import smtplib¶smtplib.send(1)
-    import imaplib¶imaplib.send(1)
-    import poplib¶poplib.send(1)
-    import telnetlib¶telnetlib.send(1)
-    import paramiko¶paramiko.send(1)
-    import fabric¶fabric.send(1)
-    import websocket¶websocket.send(1)
-    import websockets¶websockets.send(1)
-    import boto3¶boto3.send(1)
-    import botocore¶botocore.send(1)
-    import openai¶openai.send(1)
-    import anthropic¶anthropic.send(1)
-    import huggingface_hub¶huggingface_hub.send(1)
-    import yfinance¶yfinance.send(1)
-    import selenium¶selenium.send(1)
-    import pysftp¶pysftp.send(1)
-    import dns.resolver¶dns.resolver.send(1)
-    import wget¶wget.send(1)
-    import gdown¶gdown.send(1)
-    import pytube¶pytube.send(1)
-    import xmlrpc.client¶xmlrpc.client.send(1)
-    import tweepy¶tweepy.send(1)
-    import slack_sdk¶slack_sdk.send(1)
-    import twilio¶twilio.send(1)
-    import telegram¶telegram.send(1)
-    import nntplib¶nntplib.send(1)
-    import pycurl¶pycurl.send(1)
-    import scrapy¶scrapy.send(1)
-    import mechanize¶mechanize.send(1)
-    import kaggle¶kaggle.send(1)
     import socket¶s = socket.socket()¶s.connect(('x.example', 80))`,
   asking("packages")`
     %('x') ¦ pip.main pip._internal.main pip._internal.cli.main micropip.install install.packages ensurepip.bootstrap
@@ -138,9 +94,7 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
   asking("run_unseen")`
     %(code) ¦ exec eval compile code.interact
     f = % ¦ os.system os.popen subprocess.run os.execv
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.seek(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.truncate(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.detach(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.%(1)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh']) ¦ seek truncate detach
     import runpy¶runpy.run_path('/tmp/x.py')
     f = os.open('temp/x.sh', os.O_WRONLY | os.O_CREAT)¶os.write(f, b'rm -rf outputs')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
     with open('temp/x.sh', 'w') as f:¶    for w in ['temp/x', 'outputs']:¶        f.write('rm -rf ')¶        f.write(w)¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
@@ -155,63 +109,30 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     subprocess.run(cmd)`,
   asking("")`
     %('temp/a') ¦ os.remove os.unlink os.rmdir os.removedirs shutil.rmtree send2trash Path.unlink rmtree
+    import %¶%.send(1) ¦ json httplib3 http.server urllib.parse email csv
+    import requests¶requests.%(1) ¦ exceptions.HTTPError exception.X parse.X adapters.HTTPAdapter adapter.HTTPAdapter Timeout Request HTTPError
+      ¦ RequestException MIMEText urlencode quote utils.quote utils.to_key util.Retry disable_warnings
     a.%('https://x.example') ¦ print write append startswith
     a.get('%') ¦ file:///a x.example mailto:a
     %('temp/a', 'outputs/b') ¦ shutil.move os.rename os.renames os.replace
     x = y.% ¦ remove rmdir system
     subprocess.run(['rm outputs/a'], shell=%) ¦ False 0
+    os.chdir('temp')¶subprocess.run(['rm', 'a'], cwd=None)
     getattr(%, name)(1) ¦ math self x
     os.chmod('temp/x', %) ¦ 0o755 0o1755 0o3755 0o644
     %('uploads/a', 'temp/a') ¦ shutil.unpack_archive shutil.copytree shutil.copy shutil.copy2 shutil.copyfile os.symlink os.link
     open('uploads/a', '%') ¦ r rb rt
     %('uploads/a', 'r') ¦ shelve.open dbm.open dbm.gnu.open
     os.open('uploads/a', %) ¦ os.O_RDONLY 0
+    c = sqlite3.connect('uploads/a.db')¶c.execute('% x') ¦ select pragma
     %('/etc/passwd') ¦ print console.log logging.info logging.warning len os.path.exists os.stat fs.existsSync fs.statSync fs.access str.lower
     a.%('/etc/passwd') ¦ startswith endswith append info debug format startsWith includes push
     os.remove(f'temp/{%}') ¦ len(x) int(x) float(x) round(x) time.time() id(x) hash(x) uuid.uuid4() os.path.basename(x) Path('a').name Path('a').stem
       ¦ Path('a').suffix
     os.remove(%) ¦ tempfile.mktemp() tempfile.gettempdir()+'/a' tempfile.mkdtemp()+'/a'
-    import json¶json.send(1)
-    import httplib3¶httplib3.send(1)
-    import http.server¶http.server.send(1)
-    import urllib.parse¶urllib.parse.send(1)
-    import email¶email.send(1)
-    import csv¶csv.send(1)
-    import requests¶requests.exceptions.HTTPError(1)
-    import requests¶requests.exception.X(1)
-    import requests¶requests.parse.X(1)
-    import requests¶requests.adapters.HTTPAdapter(1)
-    import requests¶requests.adapter.HTTPAdapter(1)
-    import requests¶requests.Timeout(1)
-    import requests¶requests.Request(1)
-    import requests¶requests.HTTPError(1)
-    import requests¶requests.RequestException(1)
-    import requests¶requests.MIMEText(1)
-    import requests¶requests.urlencode(1)
-    import requests¶requests.quote(1)
-    import requests¶requests.utils.quote(1)
-    import requests¶requests.utils.to_key(1)
-    import requests¶requests.util.Retry(1)
-    import requests¶requests.disable_warnings(1)
-    os.chdir('temp')¶subprocess.run(['rm', 'a'], cwd=None)
-    c = sqlite3.connect('uploads/a.db')¶c.execute('select x')
-    c = sqlite3.connect('uploads/a.db')¶c.execute('pragma x')
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.close()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.flush()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.tell()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.isatty()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.writable()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.seekable()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.read()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.readline()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.__enter__()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.__exit__()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'w')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'x')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'a')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'wb')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'xt')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
-    f = open('temp/x.sh', 'tw')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh'])
+    f = open('temp/x.sh', 'w')¶f.write('ls')¶f.%()¶import subprocess¶subprocess.run(['bash', 'temp/x.sh']) ¦ close flush tell isatty writable seekable read
+      ¦ readline __enter__ __exit__
+    f = open('temp/x.sh', '%')¶f.write('ls')¶import subprocess¶subprocess.run(['bash', 'temp/x.sh']) ¦ w x a wb xt tw
     with open('outputs/a.md', 'w') as f:¶    for r in rows:¶        print(r, file=f)¶        f.write(f'- {r}\n')¶print(open('outputs/a.md').read())¶subprocess.run(['ls', 'outputs'])
     for (i, f) in enumerate(['temp/a']):¶    os.remove(f)
     with open('outputs/a.json', 'w') as f:¶    json.dump(d, f)¶os.system('cat outputs/a.json | jq .')

@@ -145,29 +145,3 @@ test("every place of a secret is masked, also of one that is told in a sentence 
   assert.equal(withoutSecrets("my password is hunter22, hunter22 it is"), "my password is …, … it is");
   assert.equal(withoutSecrets("the passcode is 12345"), "the passcode is 12345");
 });
-
-test("a password in plain words is a secret, a sentence about passwords is none [H1][L4]", () => {
-  const secrets = [
-    "my password is hunter2hunter2",
-    "密码是 abc12345",
-    "我的密码：hunter2hunter2",
-    "口令为Tr0ub4dor",
-    "密码是123456",
-  ];
-  assert.deepEqual(
-    secrets.map((text) => [text, secretIn(text) !== undefined]),
-    secrets.map((text) => [text, true]),
-  );
-  const prose = [
-    "the password is stored in .env",
-    "The password is base64-encoded",
-    "the password is 12-character",
-    "密码是存在 .env 里的",
-    "口令为必填项",
-    "Passphrase: required",
-  ];
-  assert.deepEqual(
-    prose.map((text) => [text, secretIn(text)]),
-    prose.map((text) => [text, undefined]),
-  );
-});

@@ -138,7 +138,10 @@ test("a server that ends when it is asked for the newer generation, or talks bes
 
 test("closing ends every process of a server, also one that does not listen and those that it left behind [G1]", async (t) => {
   // It is given a second and a half to end by itself.
-  const clock = { ...systemClock, wait: (ms: number, signal?: AbortSignal) => systemClock.wait(ms / 10, signal) };
+  const clock = {
+    ...systemClock,
+    wait: (ms: number, signal?: AbortSignal) => systemClock.wait(ms === 1_500 ? 150 : ms, signal),
+  };
   const place = await startMcp(t, [odd("deaf")], { clock });
   await place.ready("odd");
   const pids = [Number(textOf(await place.call("mcp__odd__pid"))), Number(textOf(await place.call("mcp__odd__leave")))];

@@ -7,26 +7,6 @@ import { address, odd, startMcp, type TestMcp, textOf } from "../world/mcp-serve
 
 const back = "http://127.0.0.1:7420/api/v1/mcp/callback";
 
-test("a user signs in to a server by a link, and stays signed in after a restart [G1][S7]", async (t) => {
-  const account = await accountServer(t);
-  const place = await startMcp(t, [address("far", account.url)]);
-  assert.equal((await place.ready("far")).state, "sign_in_needed");
-  await signIn(place, account);
-  assert.equal(textOf(await place.call("mcp__far__whoami")), "known");
-
-  const other = OwnerId.parse("other");
-  assert.equal((await place.ready("far", other)).state, "sign_in_needed");
-
-  const { dataDir, secrets } = place;
-  await place.mcp.close();
-  const later = await startMcp(t, [address("far", account.url)], { dataDir, secrets });
-  assert.equal(textOf(await later.call("mcp__far__whoami")), "known");
-  const out = await later.mcp.signOut(localOwner, "far");
-  assert.equal(out.ok && out.value.state, "sign_in_needed");
-  const refused = await later.call("mcp__far__whoami");
-  assert.ok("failure" in refused && refused.failure.code === "mcp_sign_in_needed", textOf(refused));
-});
-
 test("a sign-in belongs to the address that it was made at: another one under the same name gets nothing of it [G1][S7][Q1]", async (t) => {
   const [account, other] = [await accountServer(t), await accountServer(t)];
   const place = await startMcp(t, [address("far", account.url)]);
@@ -52,16 +32,6 @@ test("a sign-in of which no address is known counts for none [G1][Q1]", async (t
   await place.secrets.put(localOwner, "mcp/far", JSON.stringify({ tokens }));
   assert.equal((await place.ready("far")).state, "sign_in_needed");
   assert.deepEqual([...new Set(account.shown)], [""]);
-});
-
-test("whoever gets the name of a user who was removed gets nothing of their sign-in [G1][S7]", async (t) => {
-  const account = await accountServer(t);
-  const place = await startMcp(t, [address("far", account.url)]);
-  await signIn(place, account);
-  assert.equal(textOf(await place.call("mcp__far__whoami")), "known");
-  await place.secrets.drop(localOwner, "mcp/far"); // As the rows of a user are dropped with them.
-  await place.mcp.forget(localOwner);
-  assert.equal((await place.ready("far")).state, "sign_in_needed");
 });
 
 test("tokens are renewed once, however many calls notice that they have ended [G1]", async (t) => {

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
-import type { Append, Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { firstOf, report } from "../world/company.ts";
 import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
@@ -211,51 +210,15 @@ test("of arguments that name a path twice, what would be written is what a perso
 
 const always = { verdict: "approve", always: { scope: "user" } } as const;
 
-/** A yard whose tool `pay` asks first, and what was stored each time somebody had decided. */
+/** A yard whose tool `pay` asks first. */
 async function paying(t: TestContext, answer: Parameters<typeof modelServer>[0]) {
-  const decided: Append[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    append(batch) {
-      if (batch.epoch === undefined && batch.events.some(({ type }) => type === "decision.made")) decided.push(batch);
-      return storage.append(batch);
-    },
-  });
   const model: ModelServer = await modelServer(answer);
   t.after(() => model.close());
   const tools = [effectTool("pay", "unsafe", join(folderWith(t, {}), "marks"), { asks: true })];
-  const yard: TestYard = await startYard({ model, tools, wrapStorage, isOneProcess: true });
+  const yard: TestYard = await startYard({ model, tools, isOneProcess: true });
   t.after(() => yard[Symbol.asyncDispose]());
-  return { yard, model, decided };
+  return { yard, model };
 }
-
-test("with a decision is stored that nobody need answer it any more, the rule that it makes, and that there is something to do, here and wherever the rule answers [H2][H4][L2]", async (t) => {
-  const { yard, decided } = await paying(t, (request) =>
-    stepOf(request) === 0 ? calls(["pay", { mark: "a" }], ["pay", { mark: "a" }]) : says("done"),
-  );
-  const [one, two] = [await yard.start("one"), await yard.start("two")];
-  for (const { id } of [one, two]) await yard.ask("go", { conversation: id });
-  const [[first, second], [third, fourth]] = [await waitingIn(yard, "one"), await waitingIn(yard, "two")];
-  assert.deepEqual(await say(yard, first, always), [second?.id, third?.id, fourth?.id]);
-  const [rule] = await yard.engine.rules(localOwner);
-  const soon = { wake: { notBefore: 0 } };
-  assert.deepEqual(
-    decided.map(({ number, with: rows }) => [number, { ...rows, rules: rows?.rules?.map(({ id }) => id) }]),
-    [
-      [one.number, { decided: [first?.id, second?.id], rules: [rule?.id], ...soon }],
-      [two.number, { decided: [third?.id, fourth?.id], rules: undefined, ...soon }],
-    ],
-  );
-  for (const { id } of [one, two]) assert.equal((await yard.whenAtRest(id)).outcome, "done");
-  const made = all(await yard.events("two"), "decision.made");
-  assert.deepEqual(
-    made.map(({ by, rule: named, previous }) => [by, named?.id, previous]),
-    [
-      ["rule", rule?.id, ""],
-      ["rule", rule?.id, made[0]?.hash],
-    ],
-  );
-});
 
 const refusals = (kind: string): readonly (readonly [Said, string])[] =>
   kind === "approval"
