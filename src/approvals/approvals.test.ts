@@ -14,7 +14,6 @@ import {
 } from "./approvals.ts";
 import { shortened } from "./argument-texts.ts";
 import type { Checker } from "./checkers.ts";
-import { scriptsOf } from "./code.ts";
 import { defaultRules } from "./rules.ts";
 
 const plain = openApprovals({ rules: defaultRules, checkers: [] });
@@ -269,75 +268,6 @@ test("patterns read numbers, truths and lists, and what they hit is shown shorte
   ]);
   assert.equal(hit({ a: `deep ${"x".repeat(400)}` }), `rule low deep ${"x".repeat(294)}…`);
   assert.equal(hit({ a: `deep ${secret}` }), "rule low deep sk-a…");
-});
-
-test("the scripts of a call are looked for in its command or in its code of each language, and not in what is too long [H1]", () => {
-  const scripts = (given: Record<string, unknown>) => scriptsOf({ tool: "execute_code", arguments: given });
-  assert.deepEqual(scripts({ command: "bash a.sh" }), ["a.sh"]);
-  assert.deepEqual(scripts({ code: "bash a.sh", language: "bash" }), ["a.sh"]);
-  assert.deepEqual(scripts({ code: "require('./a')", language: "javascript" }), ["a", "a.js", "a/index.js"]);
-  assert.deepEqual(scripts({ code: "import a" }), ["a.py", "a/__init__.py"]);
-  const room = 256 * 1024 - "bash a.sh #".length;
-  const padded = (more: number) => `bash a.sh #${"x".repeat(room + more)}`;
-  assert.deepEqual([scripts({ command: padded(0) }), scripts({ command: padded(1) })], [["a.sh"], []]);
-  assert.deepEqual(told(bash(`#${"x".repeat(256 * 1024 - 1)}`)), []);
-  assert.deepEqual(told(bash(`#${"x".repeat(256 * 1024)}`)), [`unreadable high #${"x".repeat(79)}…`]);
-  const code = (length: number) => told(callOf("execute_code", { code: `#${"x".repeat(length - 1)}` }));
-  assert.deepEqual([code(256 * 1024), code(256 * 1024 + 1)], [[], [`unreadable high #${"x".repeat(79)}…`]]);
-  assert.equal(told(bash(`${secret} ${"x".repeat(256 * 1024)}`))[0]?.startsWith("unreadable high sk-a… x"), true);
-});
-
-const global = (more: Partial<HitlRules["global"]>): HitlRules => ({
-  ...defaultRules,
-  global: { ...defaultRules.global, ...more },
-});
-
-const judge = (rules: HitlRules, call: JudgedCall, facts: Partial<CallFacts> = {}) =>
-  openApprovals({ rules, checkers: [] }).judge(call, { ...inSandbox, ...facts }, []);
-
-const findings = (call: JudgedCall, facts: Partial<CallFacts> = {}, rules = defaultRules) =>
-  judge(rules, call, facts).findings;
-
-const pattern = (text: string, more: Partial<PatternRule> = {}): PatternRule => ({
-  ...{ pattern: text, action: "ask", risk: "low", source: "f:1" },
-  ...more,
-});
-
-const byDefault = { action: "ask", layer: "default" };
-
-test("what the default action forbids is told with where that is set; all else is asked as always [H1]", () => {
-  const notSafe = { kind: "not_safe", risk: "medium", what: "make", shape: "make *" };
-  const rules = global({ defaultAction: "deny", defaultSource: "f:7" });
-  const removed = { ...byDefault, kind: "delete", risk: "medium", what: "rm outputs/a" };
-  assert.deepEqual(findings(bash("rm outputs/a; make"), {}, rules), [
-    { ...notSafe, action: "deny", layer: "global", source: "f:7" },
-    removed,
-  ]);
-  assert.deepEqual(findings(bash("make"), {}, global({ defaultAction: "deny" })), [
-    { ...notSafe, action: "deny", layer: "global" },
-  ]);
-  const asks = global({ defaultAction: "ask", defaultSource: "f:7" });
-  assert.deepEqual(findings(bash("make"), {}, asks), [{ ...notSafe, action: "ask", layer: "global", source: "f:7" }]);
-  // Without a sandbox it is asked for anyway.
-  assert.deepEqual(findings(bash("make"), { contained: false }, asks), [{ ...notSafe, ...byDefault }]);
-  assert.deepEqual(findings(bash("make"), { contained: false }, rules), [
-    { ...notSafe, action: "deny", layer: "global", source: "f:7" },
-  ]);
-  const off = { ...defaultRules, tools: { run_bash_command: { isOn: false, patterns: [] } } };
-  assert.deepEqual(findings(bash("make"), { contained: false }, off), []);
-});
-
-test("a rule is told with its layer, its source and the first text that it fits, and with words only where it has some [H1]", () => {
-  const rule = { kind: "rule", action: "ask", risk: "low", source: "f:1" };
-  const call = callOf("send", { one: "to all", two: "all of it" });
-  assert.deepEqual(findings(call, {}, global({ patterns: [pattern("all")] })), [
-    { ...rule, layer: "global", what: "to all" },
-  ]);
-  const tools = { send: { isOn: true, patterns: [pattern("all", { reason: "Keep v1.2." })] } };
-  assert.deepEqual(findings(call, {}, { ...defaultRules, tools }), [
-    { ...rule, layer: "tool", what: "to all", said: "Keep v1.2." },
-  ]);
-  assert.equal(judge({ ...defaultRules, tools }, call).reason, "Keep v1.2");
 });
 
 const call = callOf("send", { to: "all" });

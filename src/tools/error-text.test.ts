@@ -24,15 +24,10 @@ await workspace.write("outputs/large.txt", "many words\n".repeat(1_600_000));
 
 /** Calls that fail, by tool: every code that the code of tools can give is provoked here. */
 const provoked: Readonly<Record<string, readonly [written: string, code: string][]>> = {
-  ask_human: [
-    ["{}", "tool_arguments_unfit"],
-    ['{"question": "   "}', "tool_arguments_unfit"],
-    ['{"question": "Which?", "required": "perhaps"}', "tool_arguments_unfit"],
-  ],
+  ask_human: [["{}", "tool_arguments_unfit"]],
   now: [
     ['{"timezone": "Mars/Base"}', "timezone_unknown"],
     [JSON.stringify({ timezone: "/x".repeat(5_000) }), "timezone_unknown"],
-    ['{"timezone": ["UTC"]}', "tool_arguments_unfit"],
   ],
   todo_read: [
     ["{", "tool_arguments_broken"],
@@ -41,8 +36,6 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
   todo_write: [
     ["{}", "tool_arguments_unfit"],
     ['{"todos": [{"content": "a", "status": "someday"}]}', "tool_arguments_unfit"],
-    ['{"todos": [{}, {}, {}, {}, {}]}', "tool_arguments_unfit"],
-    [JSON.stringify({ todos: [{ content: "a".repeat(2_001), status: "done" }] }), "tool_arguments_unfit"],
     [
       JSON.stringify({ todos: Array.from({ length: 201 }, () => ({ content: "a", status: "done" })) }),
       "tool_arguments_unfit",
@@ -79,7 +72,6 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
   get_workspace_info: [["{", "tool_arguments_broken"]],
   execute_code: [
     ["{}", "tool_arguments_unfit"],
-    ['{"code": "1", "language": "cobol"}', "tool_arguments_unfit"],
     ['{"code": "1"}', "sandbox_unavailable"],
   ],
   run_bash_command: [
@@ -93,29 +85,18 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
   compact_context: [['{"strategy": "forget"}', "tool_arguments_unfit"]],
   remember: [
     ["{}", "tool_arguments_unfit"],
-    ['{"fact": "  "}', "tool_arguments_unfit"],
     [JSON.stringify({ fact: "a".repeat(501) }), "tool_arguments_unfit"],
   ],
   recall: [['{"query": ["a"]}', "tool_arguments_unfit"]],
-  search_history: [
-    ["{}", "tool_arguments_unfit"],
-    ['{"query": "a", "max_results": 0}', "tool_arguments_unfit"],
-  ],
-  delegate_task: [
-    ["{}", "tool_arguments_unfit"],
-    ['{"task": " "}', "tool_arguments_unfit"],
-    ['{"task": "a", "max_loops": 0}', "tool_arguments_unfit"],
-  ],
+  search_history: [["{}", "tool_arguments_unfit"]],
+  delegate_task: [["{}", "tool_arguments_unfit"]],
   spawn_agent: [
     ['{"role": "a"}', "tool_arguments_unfit"],
     [JSON.stringify({ role: "a", task: "b", files: Array.from({ length: 101 }, () => "c") }), "tool_arguments_unfit"],
   ],
   send_message: [['{"to": "parent"}', "tool_arguments_unfit"]],
   terminate_agent: [["{}", "tool_arguments_unfit"]],
-  find_tools: [
-    ["{}", "tool_arguments_unfit"],
-    ['{"query": ""}', "tool_arguments_unfit"],
-  ],
+  find_tools: [["{}", "tool_arguments_unfit"]],
   use_tool: [
     ["{}", "tool_arguments_unfit"],
     ['{"name": "no_such_tool"}', "tool_not_found"],

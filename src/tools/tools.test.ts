@@ -229,44 +229,6 @@ test("a name stands for one tool: the first keeps it, the other is left out, tol
   assert.equal(told.length, expected.length);
 });
 
-test("tools.yaml says what is told of, found or off, and its change counts for the next who asks [T1][P5]", () => {
-  const { registry } = opened([theirs("fine"), theirs("rare")]);
-  const before = registry.kitOf(localOwner);
-  const names = (tools: readonly Tool[]) => tools.map(({ name }) => name);
-  assert.deepEqual([names(before.offered("full")), names(before.onDemand)], [["read_it"], ["fine", "pay", "rare"]]);
-  assert.equal(registry.kitOf(localOwner), before);
-  registry.change([
-    ...([
-      { name: "fine", tier: "loaded" },
-      { name: "see_it", tier: "on_demand" },
-    ] as const),
-    ...([
-      { name: "rare", tier: "off" },
-      { name: "pay", words: "money" },
-    ] as const),
-  ]);
-  const after = registry.kitOf(localOwner);
-  assert.deepEqual([names(after.offered("full")), names(after.onDemand)], [["fine"], ["pay", "read_it"]]);
-  assert.deepEqual(after.find("pay")?.words, "money");
-  const refused = after.open({ id: "1", name: "rare", arguments: "{}" });
-  assert.equal(refused.ok ? "" : refused.failure.code, "tool_not_found");
-  assert.deepEqual(
-    registry.list(localOwner).flatMap(({ name, why }) => (why === undefined ? [] : [[name, why]])),
-    [["rare", "switched_off"]],
-  );
-});
-
-test("each user has what the sources have for them, and users with the same tools share one toolkit [T1]", () => {
-  const [ann, bob, eve] = ["ann", "bob", "eve"].map((name) => OwnerId.parse(name));
-  assert.ok(ann !== undefined && bob !== undefined && eve !== undefined);
-  const lists = { ann: [theirs("anns")], others: [theirs("all")] };
-  const source = { tools: (owner: OwnerId) => (owner === ann ? lists.ann : lists.others) };
-  const { registry } = opened([], { sources: [{ origin: "mcp", source }] });
-  assert.deepEqual([registry.kitOf(ann).find("all"), registry.kitOf(bob).find("anns")], [undefined, undefined]);
-  assert.equal(registry.kitOf(bob), registry.kitOf(eve));
-  assert.deepEqual(["anns", "all", "read_it", "none"].map(registry.isKnown), [true, true, true, false]);
-});
-
 test(`a user has at most ${toolsMax} tools: what is beyond is left out by name [T1]`, () => {
   const many = Array.from({ length: toolsMax }, (_, n) => theirs(`t${n}`));
   const { registry, told } = opened(many, { sources: [{ origin: "mcp", source: { tools: () => many } }] });
