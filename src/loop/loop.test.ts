@@ -191,32 +191,6 @@ test("who passes alone and fails lets the others pass; one that waits is not pas
   assert.deepEqual(order, ["another log", "alone", "late", "again"]);
 });
 
-test("whoever comes while another one has a log to itself waits for that one, also where that one had waited first [L2]", async () => {
-  const gates = openGates();
-  const [held, inside, over] = [
-    Promise.withResolvers<void>(),
-    Promise.withResolvers<void>(),
-    Promise.withResolvers<void>(),
-  ];
-  const order: string[] = [];
-  const first = gates.among(1, () => held.promise);
-  const alone = gates.alone(1, async () => {
-    inside.resolve();
-    await over.promise;
-    order.push("alone");
-  });
-  held.resolve();
-  await Promise.all([first, inside.promise]);
-  const late = [
-    gates.among(1, async () => void order.push("among")),
-    gates.alone(1, async () => void order.push("the next")),
-  ];
-  await gates.among(2, async () => void order.push("another log"));
-  over.resolve();
-  await Promise.all([alone, ...late]);
-  assert.deepEqual(order, ["another log", "alone", "among", "the next"]);
-});
-
 const describedRole = (id: string, description: string): AgentRole => ({
   ...{ id, name: id, description, prompt: undefined, tools: undefined, slot: undefined },
 });
@@ -372,24 +346,6 @@ test("an agent has a name fit for a path, of forty characters at the most, unlik
     [`${"x".repeat(40)}-2`, `${"x".repeat(40)}-3`],
   );
   assert.equal(named("h", "x".repeat(41)), `${"x".repeat(40)}-3`, "run again it is the same one");
-});
-
-test("an agent's id follows from who wants it, in which turn and step, and by which call [A1][L2]", async (t) => {
-  const { make, tenure } = await maker(t);
-  const idOf = (call: string, mode: "task" | "worker" = "task") => {
-    const made = make(call, { mode });
-    return "id" in made ? String(made.id) : assert.fail();
-  };
-  const ids = [idOf("a"), idOf("b"), idOf("a", "worker")];
-  const { turn } = tenure.root.history;
-  assert.ok(turn !== undefined);
-  turn.step += 1;
-  ids.push(idOf("a"));
-  Object.assign(turn, { step: turn.step - 1, turn: 2 });
-  ids.push(idOf("a"));
-  assert.equal(new Set(ids).size, 5);
-  Object.assign(turn, { turn: 1 });
-  assert.deepEqual([idOf("a"), /^task-[0-9a-f]{12}$/.test(ids[0] ?? "")], [ids[0], true]);
 });
 
 const clock = manualClock();

@@ -406,26 +406,3 @@ test("room is neither made nor undone while a turn is about to go on, though nob
   );
   assert.equal(model.asked.length, asked, "no model was asked in vain");
 });
-
-test("undoing it goes from the newest room that was made to the oldest, each once, and never to one that was left behind [Z2][L9]", async () => {
-  await using yard = await startYard({ isOneProcess: true });
-  const row = await longTalk(yard);
-  const made = { type: "compacted", turn: 1, strategy: "compact", messagesBefore: 2, messagesAfter: 1 } as const;
-  const rooms = [4, 9, 14].map((upTo): NewEvent => ({ ...made, upTo, summary: `up to ${upTo}` }));
-  const before = await yard.log.headOf(row.number);
-  const rewound: NewEvent = { type: "rewound", to: before + 2, cause: "undo" };
-  await must(yard.log.append(row.number, [...rooms, rewound]));
-  const told: unknown[] = [];
-  for (let times = 0; times < 3; times += 1) {
-    const undone = await yard.engine.undoCompaction(row);
-    told.push(undone.ok ? undone.value : undone.failure.code);
-  }
-  assert.deepEqual(told, [{ seq: before + 5 }, { seq: before + 6 }, "compaction_not_found"]);
-  assert.deepEqual(
-    all(await yard.events("c"), "compaction.undone").map(({ compacted, by }) => [compacted, by]),
-    [
-      [before + 2, localOwner],
-      [before + 1, localOwner],
-    ],
-  );
-});

@@ -169,6 +169,18 @@ test("an answer below 200 characters is asked for once more, and never twice [A2
   assert.equal(JSON.parse(resultsIn(events)[0]?.text ?? "").result, "short 4");
 });
 
+test("a long answer of a worker is cut in the middle for the agent that gave it the work [A2][M5]", async () => {
+  await using model = await modelServer((request) => {
+    if (firstOf(request).startsWith("write")) return says(`first ${"word ".repeat(6_000)}last`);
+    return lastOf(request).role === "tool" ? says("ok") : calls(["delegate_task", { task: "write a lot" }]);
+  });
+  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: "16000" } });
+  const { events } = await yard.ask("go");
+  const [told] = resultsIn(events);
+  assert.ok((told?.text.length ?? 0) < 20_000, `${told?.text.length} characters`);
+  assert.match(JSON.parse(told?.text ?? "{}").result, /^first word .* left out here.* last$/s);
+});
+
 test("the requests of each agent begin with those before, byte for byte [L3]", async () => {
   await using model = await modelServer((request) => {
     if (firstOf(request).startsWith("go"))

@@ -70,25 +70,3 @@ test("the prefix stays the same across a restart of the process [L3][L2]", async
   const [, before, after] = model.messageBytes();
   assert.ok(after?.startsWith(before ?? "?"));
 });
-
-test("a new day is told in a reminder, and the start of the conversation stays as it was [L3][L4]", async () => {
-  await using model = await modelServer([says("one"), says("two"), says("three")]);
-  const { systemClock } = await import("../../src/base/clock.ts");
-  let shift = 0;
-  const clock = { ...systemClock, now: () => systemClock.now() + shift };
-  await using yard = await startYard({ model, clock });
-  const { conversation } = await yard.ask("hello");
-  shift = 36 * 3_600_000;
-  await yard.ask("again", { conversation });
-  await yard.ask("once more", { conversation });
-  const contents = model.asked.map(({ body }) => String(body.messages.at(-1)?.content));
-  const today = new Date(clock.now()).toISOString().slice(0, 10);
-  assert.equal(contents[0], "hello");
-  assert.equal(contents[1], `again\n\n<system_reminder>\nToday is ${today} (UTC).\n</system_reminder>`);
-  assert.equal(contents[2], "once more", "told once");
-  assert.match(
-    String(model.asked[0]?.body.messages[0]?.content),
-    /<current_datetime>\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/current_datetime>$/,
-  );
-  assert.equal(model.asked[0]?.body.messages[0]?.content, model.asked[2]?.body.messages[0]?.content);
-});

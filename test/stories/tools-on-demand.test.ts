@@ -236,20 +236,6 @@ test("an agent with an allow list finds and calls nothing that is not on it [T1]
   assert.ok((await listed("other")).length > 100, "the main agent has all of them");
 });
 
-test("whoever has no use_tool is shown to have all tools of the list loaded [T1][A3]", async () => {
-  const agent = { id: "teller", name: "Teller", description: "", prompt: "You tell the time.", slot: undefined };
-  await using yard = await startYard({ agents: [{ ...agent, tools: ["now", "read_file"] }] });
-  const row = await must(yard.engine.create((await yard.start("other")).owner, { agent: { agentId: "teller" } }));
-  const { items } = await must(yard.client.call("listTools", { query: { conversation: row.id } }));
-  assert.deepEqual(
-    items.map(({ name, tier }) => [name, tier]),
-    [
-      ["now", "loaded"],
-      ["read_file", "loaded"],
-    ],
-  );
-});
-
 test("a tool is told of its earlier calls, also of those by use_tool in turns before [T1]", async () => {
   const counting = defineTool({
     name: "count_calls",

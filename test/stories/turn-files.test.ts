@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -170,6 +170,17 @@ test("what a file says is known when the model has read it: a change in the same
     ["ok", "error", "ok", "ok", "ok"],
   );
   assert.deepEqual(filesOf(yard, id), { "a.txt": "644 two\n", "b.txt": "644 y" });
+});
+
+test("a folder that a tool removed with everything in it cannot be given back, and undo says so [W12]", async () => {
+  await using model = await modelServer([calls(drops("outputs/old")), says("done")]);
+  await using yard = await startYard({ model, tools: roughTools });
+  const id = await newConversation(yard);
+  mkdirSync(join(yard.data, "workspace", id, "outputs/old"));
+  place(yard, id, "old/a.txt", "a");
+  await yard.ask("go", { conversation: id });
+  const { restored, left } = await undo(yard, id);
+  assert.deepEqual([restored, left], [[], [{ path: "outputs/old", why: "not_kept" }]]);
 });
 
 test("a deleted conversation takes its files with it [L9][W1]", async () => {
