@@ -32,7 +32,11 @@ process.on("message", ({ file }: ToLane) => {
       isChosen: (name) => namePatterns.length === 0 || namePatterns.some((pattern) => pattern.test(name)),
       onStart: (name) => send({ kind: "started", name }),
     });
-  }).then(() => send({ kind: "ready", left: before === undefined ? [] : resetLane(before) }));
+  }).then(() => {
+    const left = before === undefined ? [] : resetLane(before);
+    before = stateOfLane();
+    send({ kind: "ready", left });
+  });
 });
 send({ kind: "ready", left: [] });
 

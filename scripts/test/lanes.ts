@@ -52,6 +52,7 @@ function runProcess(waiting: TestFile[], options: LaneOptions): Promise<void> {
   /** Files whose tests were not told yet; the last one is at work. */
   const begun: { file: string; at: number }[] = [];
   const ran = { files: 0, failed: 0 };
+  let last = "";
   let test = "";
   let isAtEnd = false;
   let silence: NodeJS.Timeout | undefined;
@@ -67,6 +68,7 @@ function runProcess(waiting: TestFile[], options: LaneOptions): Promise<void> {
     if (isAtEnd || next === undefined) return;
     waiting.shift();
     isAtEnd = next.isAlone;
+    last = next.file;
     ran.files += 1;
     begun.push({ file: next.file, at: performance.now() });
     send({ file: next.file });
@@ -84,7 +86,7 @@ function runProcess(waiting: TestFile[], options: LaneOptions): Promise<void> {
     if (message.kind === "started") test = message.name;
     if (message.kind === "tested") take(message.file, message.outcomes);
     if (message.kind === "ready") {
-      for (const left of message.left) console.log(`  left behind: ${left}`);
+      for (const left of message.left) console.log(`  ${last} leaves behind: ${left}`);
       begin();
     }
     if (isAtEnd && begun.length === 0) send({});
