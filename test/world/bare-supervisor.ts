@@ -8,6 +8,8 @@ import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
+import { connectGuest, type GuestSettings } from "../../src/sandbox/guest/connection.ts";
+import type { Execution } from "../../src/sandbox/provider.ts";
 
 /** The Python that a guest would have: a shim that first looks for a version is not it. */
 export const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
@@ -77,6 +79,30 @@ def say(value): os.write(heard_at, json.dumps(value).encode())
   const options = { encoding: "utf8", timeout: programTimeoutMs, killSignal: "SIGKILL" } as const;
   const { stdout } = await promisify(execFile)(python, ["-I", "-S", "-c", begin + code], options);
   return JSON.parse(stdout);
+}
+
+type BareGuest = {
+  /** Of what it runs, where an execution does not say so itself. */
+  readonly language?: Execution["language"];
+  readonly settings?: (workspace: string) => Partial<GuestSettings>;
+  readonly python?: string;
+};
+
+/** A guest of such a supervisor, and ways to run code in it. */
+export async function bareGuest(t: TestContext, { language = "bash", settings, ...options }: BareGuest = {}) {
+  const supervisor = bareSupervisor(t, options);
+  const { socket, workspace, said } = supervisor;
+  const connected = await connectGuest(socket, { ...guestSettings(workspace), ...settings?.(workspace) });
+  assert(connected.ok, said());
+  const guest = connected.value;
+  let count = 0;
+  const start = (code: string, wanted: Partial<Execution> = {}) => {
+    count += 1;
+    return guest.run({ id: `e${count}`, language, code, agent: "a", timeoutMs: 60_000, ...wanted });
+  };
+  const run = (code: string, wanted?: Partial<Execution>) => outcomeOf(start(code, wanted));
+  const events = (code: string, wanted?: Partial<Execution>) => allOf(start(code, wanted));
+  return { supervisor, workspace, socket, guest, run, events };
 }
 
 type Event =

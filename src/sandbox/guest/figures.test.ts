@@ -3,8 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { bareSupervisor, guestSettings, type Outcome, outcomeOf, python } from "../../../test/world/bare-supervisor.ts";
-import { connectGuest } from "./connection.ts";
+import { bareGuest, type Outcome, python } from "../../../test/world/bare-supervisor.ts";
 
 // A matplotlib as small as what we use of it: where the real one is missing, our part is tried all the same.
 const standIn = {
@@ -249,20 +248,11 @@ test("matplotlib itself knows what was changed, what is empty, and how a file is
 });
 
 async function guestWithFigures(t: TestContext, modules: Readonly<Record<string, string>> = standIn) {
-  const supervisor = bareSupervisor(t);
-  const outputs = join(supervisor.workspace, "outputs");
+  const { supervisor, workspace, run } = await bareGuest(t, { language: "python" });
+  const outputs = join(workspace, "outputs");
   mkdirSync(outputs);
-  if (Object.keys(modules).length > 0) mkdirSync(join(supervisor.workspace, "matplotlib"));
-  for (const [name, text] of Object.entries(modules))
-    writeFileSync(join(supervisor.workspace, "matplotlib", name), text);
-  const connected = await connectGuest(supervisor.socket, guestSettings(supervisor.workspace));
-  assert(connected.ok, supervisor.said());
-  const guest = connected.value;
-  let count = 0;
-  const run = (code: string): Promise<Outcome> => {
-    count += 1;
-    return outcomeOf(guest.run({ id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 60_000 }));
-  };
+  if (Object.keys(modules).length > 0) mkdirSync(join(workspace, "matplotlib"));
+  for (const [name, text] of Object.entries(modules)) writeFileSync(join(workspace, "matplotlib", name), text);
   const figures = () =>
     Object.fromEntries(readdirSync(outputs).map((name) => [name, readFileSync(join(outputs, name), "utf8")]));
   return { supervisor, run, figures };

@@ -2,19 +2,23 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import {
-  allOf,
-  bareSupervisor,
-  done,
-  guestSettings,
-  type Outcome,
-  outcomeOf,
-} from "../../../test/world/bare-supervisor.ts";
-import type { Execution, ExecutionEvent } from "../provider.ts";
-import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
+import { bareGuest, done } from "../../../test/world/bare-supervisor.ts";
+import type { Execution } from "../provider.ts";
+import type { GuestSettings } from "./connection.ts";
+
+const pythonGuest = (t: TestContext, settings?: (workspace: string) => Partial<GuestSettings>) =>
+  bareGuest(t, { language: "python", ...(settings && { settings }) });
+
+const metricsIn =
+  ({ events }: Awaited<ReturnType<typeof pythonGuest>>) =>
+  async (code: string) => {
+    const end = (await events(code)).at(-1);
+    assert(end?.kind === "exited" && end.code === 0);
+    return end.metrics;
+  };
 
 test("a module of the user's is found under whatever name, also one of the supervisor's [X1]", async (t) => {
-  const { run, workspace } = await guestWith(t);
+  const { run, workspace } = await pythonGuest(t);
   const names = readdirSync(import.meta.dirname).flatMap((name) => (name.endsWith(".py") ? [name.slice(0, -3)] : []));
   assert(names.length > 8);
   for (const name of names) writeFileSync(join(workspace, `${name}.py`), "is_own = True\n");
@@ -27,7 +31,8 @@ test("a module of the user's is found under whatever name, also one of the super
 });
 
 test("packages that a conversation installed are found by a cell, after what lies in its own folder [X5][T6]", async (t) => {
-  const { run, workspace, connect } = prepared(t);
+  const env = (workspace: string) => ({ PYTHONPATH: `${workspace}/packages::${workspace}/more` });
+  const { run, workspace } = await pythonGuest(t, (folder) => ({ env: env(folder) }));
   for (const [folder, text] of [
     ["packages", "installed"],
     ["more", "more"],
@@ -37,13 +42,12 @@ test("packages that a conversation installed are found by a cell, after what lie
   }
   writeFileSync(join(workspace, "own_.py"), 'where = "own"\n');
   writeFileSync(join(workspace, "packages/own_.py"), 'where = "installed"\n');
-  await connect({ env: { PYTHONPATH: `${workspace}/packages::${workspace}/more` } });
   const code = "import own_, both_, packages_, more_\n[m.where for m in (own_, both_, packages_, more_)]";
   assert.deepEqual(await run(code), done({ results: ["text ['own', 'installed', 'installed', 'more']"] }));
 });
 
 test("variables of one cell are as they were before for the next, whatever they were [X1]", async (t) => {
-  const { run } = await guestWith(t, { env: { GIVEN: "before" } });
+  const { run } = await pythonGuest(t, () => ({ env: { GIVEN: "before" } }));
   const code = "import os\n[os.environ.get(name) for name in ('GIVEN', 'OWN')]";
   const changed = "import os\nos.environ['OWN'] += '!'\nprint(os.environ['GIVEN'], os.environ['OWN'])";
   assert.deepEqual(await run(changed, { env: { GIVEN: "now", OWN: "own" } }), done({ stdout: "now own!\n" }));
@@ -51,7 +55,7 @@ test("variables of one cell are as they were before for the next, whatever they 
 });
 
 test("a cell that closes its error output and fails costs nobody the agent's Python, and the next one's errors are told [X1]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   for (const close of ["sys.stderr.close()", "sys.stderr.detach()", "os.close(2)"]) {
     for (const fail of ["1 / 0", "sys.exit('stop')"])
       assert.deepEqual(await run(`import os, sys\nx = 1\n${close}\n${fail}`), { ...done({}), end: "done 1" });
@@ -61,7 +65,7 @@ test("a cell that closes its error output and fails costs nobody the agent's Pyt
 });
 
 test("a traceback quotes the lines of the last two hundred cells [X1][X4]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   await run("def f(): raise KeyError(1)");
   for (let cell = 2; cell < 200; cell += 1) await run("");
   const quotes = async () => (await run("f()")).stderr.includes("def f(): raise KeyError(1)");
@@ -69,7 +73,7 @@ test("a traceback quotes the lines of the last two hundred cells [X1][X4]", asyn
 });
 
 test("a value arrives whole at every length of a piece, and up to its limit [X1][X4]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   const piece = 60 * 1024;
   const event = "{}";
   for (const bytes of [piece - 1, piece, piece + 1, 2 * piece, 1000 * 1024]) {
@@ -89,21 +93,21 @@ test("a value arrives whole at every length of a piece, and up to its limit [X1]
 });
 
 test("a value that JSON has no word for is an error, and not something that nobody can read [X1]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   const { results, end, stderr } = await run("def handler(event): return [float('nan')]", { event: "{}" });
   assert.deepEqual([results, end], [[], "done 1"]);
   assert.match(stderr, /ValueError: Out of range float values are not JSON compliant/);
 });
 
 test("a cell ends with the code that it leaves with, as python itself has it [X1]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   const codes = { "-1": 255, "256": 0, None: 0, True: 1, "": 0, "[]": 1 };
   for (const [given, code] of Object.entries(codes))
     assert.equal((await run(`raise SystemExit(${given})`)).end, `done ${code}`, given);
 });
 
 test("an event of any kind asks for a handler, and one that takes too much is told what it lacks [X1]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   for (const event of ["[1]", "0", "null", '"text"']) {
     const { stderr, end } = await run("1", { event });
     assert.deepEqual([stderr, end], ["NameError: handler(event) is not defined\n", "done 1"], event);
@@ -116,7 +120,7 @@ test("an event of any kind asks for a handler, and one that takes too much is to
 });
 
 test("a cell used what it used, and not what those before it did [X1]", async (t) => {
-  const { metricsOf } = await guestWith(t);
+  const metricsOf = metricsIn(await pythonGuest(t));
   // Each works until it has used this much by its own clock.
   const work = "import time\nstart = time.process_time()\nwhile time.process_time() - start < 0.2: pass";
   const busy = await metricsOf(work);
@@ -129,7 +133,7 @@ test("a cell used what it used, and not what those before it did [X1]", async (t
 });
 
 test("what a cell had in memory counts for it, also where an earlier one took it [X1]", async (t) => {
-  const { metricsOf } = await guestWith(t);
+  const metricsOf = metricsIn(await pythonGuest(t));
   await metricsOf("x = bytearray(60_000_000)");
   const next = await metricsOf("1");
   const freed = await metricsOf("del x");
@@ -141,27 +145,27 @@ test("what a cell had in memory counts for it, also where an earlier one took it
 });
 
 test("what is interrupted says where it was, and nothing of ours [X1]", async (t) => {
-  const { run, interrupt, workspace } = await guestWith(t);
+  const { run, guest, workspace } = await pythonGuest(t);
   const wait = "import time\nopen('begun', 'w').close()\ntime.sleep(1000)";
   const cell = run(wait, { id: "cell", timeoutMs: 300_000 });
   while (!readdirSync(workspace).includes("begun")) await run("true", { language: "bash" });
-  interrupt("cell");
+  guest.interrupt("cell");
   assert.match((await cell).stderr, /^Traceback \(most recent call last\):\n {2}File "<cell 1>", line 3/);
 });
 
 test("a cell that is interrupted before its Python comes to it never goes on [X1]", async (t) => {
-  const { run, interrupt } = await guestWith(t);
+  const { run, guest } = await pythonGuest(t);
   const pid = (await run("import os\nos.getpid()")).results[0]?.replace("text ", "");
   const tell = (signal: string) => run(`kill -${signal} ${pid}`, { language: "bash" });
   await tell("STOP");
   const cell = run("while True: pass", { id: "cell", timeoutMs: 300_000 });
-  interrupt("cell");
+  guest.interrupt("cell");
   await tell("CONT");
   assert.equal((await cell).end, "cancelled 130");
 });
 
 test("a handler in JavaScript that gives nothing gives null, and one that fails is an error [X1]", async (t) => {
-  const { run } = await guestWith(t);
+  const { run } = await pythonGuest(t);
   const script = (code: string, event: string) => run(code, { language: "javascript", event });
   assert.deepEqual(await script("const handler = () => undefined", "{}"), done({ results: ["json null"] }));
   assert.deepEqual(await script("console.log(1)", '{"conversation_id":"c"}'), done({ stdout: "1\n" }));
@@ -169,44 +173,8 @@ test("a handler in JavaScript that gives nothing gives null, and one that fails 
   assert.deepEqual([failed.results, failed.end, /Error: no\n/.test(failed.stderr)], [[], "done 1", true]);
 });
 
-type Run = (code: string, wanted?: Partial<Execution>) => Promise<Outcome>;
-
-function prepared(t: TestContext) {
-  const supervisor = bareSupervisor(t);
-  let guest: Awaited<ReturnType<typeof connectGuest>> | undefined;
-  const connect = async (settings: Partial<GuestSettings>) => {
-    guest = await connectGuest(supervisor.socket, { ...guestSettings(supervisor.workspace), ...settings });
-    assert(guest.ok, supervisor.said());
-  };
-  const connected = () => {
-    assert(guest?.ok);
-    return guest.value;
-  };
-  let count = 0;
-  const run: Run = (code, wanted) => {
-    count += 1;
-    const execution = { id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 30_000, ...wanted } as const;
-    return outcomeOf(connected().run(execution));
-  };
-  const metricsOf = async (code: string) => {
-    const execution = { id: "m", language: "python", code, agent: "a", timeoutMs: 30_000 } as const;
-    const end = (await allOf(connected().run(execution))).at(-1);
-    assert(end?.kind === "exited" && end.code === 0);
-    return end.metrics;
-  };
-  const interrupt = (id: string) => connected().interrupt(id);
-  const endTurn = () => connected().endTurn();
-  return { workspace: supervisor.workspace, connect, run, metricsOf, interrupt, endTurn };
-}
-
-async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}) {
-  const guest = prepared(t);
-  await guest.connect(settings);
-  return guest;
-}
-
 test("an error is told with the user's own lines, and what was done before stays [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
+  const { run } = await pythonGuest(t);
   const error = await run("x = 1\ndef f():\n    raise ValueError('no good')\nf()");
   const quoted = error.stderr.split("\n").filter((line) => !/^[\s^~]*$/.test(line));
   assert.deepEqual(
@@ -232,7 +200,7 @@ test("an error is told with the user's own lines, and what was done before stays
 });
 
 test("whatever a cell calls handler is called, waited for, and given no more than it takes [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
+  const { run } = await pythonGuest(t);
   const event = '{"a":2}';
   const cells = {
     "handler = lambda event: event['a']": "2",
@@ -249,7 +217,7 @@ test("whatever a cell calls handler is called, waited for, and given no more tha
 });
 
 test("a handler of an earlier cell, of somebody else or that nobody asked for is not called [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
+  const { run } = await pythonGuest(t);
   const event = "{}";
   assert.deepEqual(await run("def handler(event): return 1", { event }), done({ results: ["json 1"] }));
   assert.deepEqual(await run("handler(None) + 1", { event }), done({ results: ["text 2"] }));
@@ -260,7 +228,7 @@ test("a handler of an earlier cell, of somebody else or that nobody asked for is
 });
 
 test("a cell that sends pieces of nothing without end comes to a limit, and goes on [X1][X4]", async (t) => {
-  const { guest, run } = await guestWithPython(t);
+  const { guest, run } = await pythonGuest(t);
   const forge = `
 import gc, socket, struct
 link, token = next((o.link, o.token) for o in gc.get_objects() if type(o).__name__ == "Kernel" and hasattr(o, "figures"))
@@ -272,8 +240,8 @@ for _ in range(17_000): link.send(b"R" + struct.pack(">IcB", token, b"t", 1))
 });
 
 test("a Python that was started anew and one that ended with its cell are told [X1]", async (t) => {
-  const { guest, events } = await guestWithPython(t);
-  const facts = async (code: string, wanted?: Wanted) =>
+  const { guest, events } = await pythonGuest(t);
+  const facts = async (code: string, wanted?: Partial<Execution>) =>
     (await events(code, wanted)).flatMap((event) => {
       if (event.kind === "started") return event.isPythonNew ? ["new"] : [];
       return event.kind === "exited" ? [event.isPythonLost ? `${event.how}, gone` : event.how] : [];
@@ -297,7 +265,7 @@ test("a Python that was started anew and one that ended with its cell are told [
 });
 
 test("a child that a cell forked does not become a second Python [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
+  const { run } = await pythonGuest(t);
   const forked = await run(
     "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nprint('parent' if pid else 'child')",
   );
@@ -309,7 +277,7 @@ test("a child that a cell forked does not become a second Python [X1]", async (t
 });
 
 test("a cell may close, replace or fill its output with anything; the next one prints as usual [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
+  const { run } = await pythonGuest(t);
   assert.deepEqual(await run("import sys; sys.stdout.close()"), done({}));
   assert.deepEqual(await run("import io, sys; sys.stdout = io.StringIO(); print('kept')"), done({}));
   assert.deepEqual(await run("import os; os.close(1); os.close(2)"), done({}));
@@ -321,7 +289,7 @@ test("a cell may close, replace or fill its output with anything; the next one p
 });
 
 test("code and events of any length arrive as they are, with whatever is in them [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
+  const { run } = await pythonGuest(t);
   for (const length of [1, 8191, 8192, 8193, 65_536, 65_537]) {
     const event = JSON.stringify("é".repeat(length));
     const code = `text = """${"\n".repeat(length)}"""\ndef handler(event): return [len(event), len(text)]`;
@@ -331,14 +299,12 @@ test("code and events of any length arrive as they are, with whatever is in them
 });
 
 test("a cell starts in the workspace or below it, with its own environment, and imports from there [X1]", async (t) => {
-  const { run } = await guestWithPython(t);
-  const before = (workspace: string) => {
-    mkdirSync(join(workspace, "deep"));
-    for (const name of ["kernel", "channel"]) writeFileSync(join(workspace, "deep", `${name}.py`), `own = '${name}'\n`);
-  };
+  const { run, workspace } = await pythonGuest(t);
+  mkdirSync(join(workspace, "deep"));
+  for (const name of ["kernel", "channel"]) writeFileSync(join(workspace, "deep", `${name}.py`), `own = '${name}'\n`);
   const code =
     "import os, kernel, channel\n(os.path.basename(os.getcwd()), os.environ.get('WHO'), kernel.own, channel.own)";
-  const inside = await run(code, { folder: "deep", env: { WHO: "me", LD_PRELOAD: "/nothing.so" }, before });
+  const inside = await run(code, { folder: "deep", env: { WHO: "me", LD_PRELOAD: "/nothing.so" } });
   assert.deepEqual(inside, done({ results: ["text ('deep', 'me', 'kernel', 'channel')"] }));
   assert.deepEqual(
     await run("os.path.basename(os.getcwd()) == 'deep', os.environ.get('WHO'), os.environ.get('LD_PRELOAD')"),
@@ -350,7 +316,7 @@ test("a cell starts in the workspace or below it, with its own environment, and 
 });
 
 test("more agents than a guest has Pythons for are told so, and one that gives its own back makes room [X1][X4]", async (t) => {
-  const { guest, run } = await guestWithPython(t);
+  const { guest, run } = await pythonGuest(t);
   for (let number = 1; number <= 16; number += 1) guest.warm(`${number}`, []);
   assert.deepEqual(await run("1", { agent: "17" }), {
     ...done({ stderr: "sandbox: cannot start a process: more than 16 agents with a Python of their own\n" }),
@@ -360,27 +326,3 @@ test("more agents than a guest has Pythons for are told so, and one that gives i
   await guest.reset("1");
   assert.deepEqual(await run("1", { agent: "17" }), done({ results: ["text 1"] }));
 });
-
-type Wanted = Partial<Execution> & { readonly before?: (workspace: string) => unknown };
-
-async function guestWithPython(t: TestContext): Promise<{
-  guest: GuestConnection;
-  run: (code: string, wanted?: Wanted) => Promise<Outcome>;
-  events: (code: string, wanted?: Wanted) => Promise<ExecutionEvent[]>;
-}> {
-  const supervisor = bareSupervisor(t);
-  const connected = await connectGuest(supervisor.socket, guestSettings(supervisor.workspace));
-  assert(connected.ok, supervisor.said());
-  const guest = connected.value;
-  let count = 0;
-  const start = (code: string, { before, ...wanted }: Wanted = {}) => {
-    before?.(supervisor.workspace);
-    count += 1;
-    return guest.run({ id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 30_000, ...wanted });
-  };
-  return {
-    guest,
-    run: (code, wanted) => outcomeOf(start(code, wanted)),
-    events: (code, wanted) => allOf(start(code, wanted)),
-  };
-}

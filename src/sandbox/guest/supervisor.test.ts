@@ -4,25 +4,17 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import {
-  allOf,
-  type BareSupervisor,
-  bareSupervisor,
-  done,
-  guestSettings,
-  type Outcome,
-  outcomeOf,
-  python,
-} from "../../../test/world/bare-supervisor.ts";
+import { bareGuest, done, python } from "../../../test/world/bare-supervisor.ts";
 import { folderWith } from "../../../test/world/folder.ts";
 import { systemClock } from "../../base/clock.ts";
-import type { Execution, ExecutionEvent } from "../provider.ts";
-import { connectGuest, type GuestConnection, type GuestSettings } from "./connection.ts";
+import type { Execution } from "../provider.ts";
 import { supervisorProgram } from "./supervisor-program.ts";
 
 test("of output beyond its limit the end arrives, too [X1][X4]", async (t) => {
-  const { events } = await guestWith(t, { limits: { outputBytesMax: 100_000, fileBytesMax: 1_000_000 } });
-  const cutOf = async (code: string, wanted: Wanted) =>
+  const { events } = await bareGuest(t, {
+    settings: () => ({ limits: { outputBytesMax: 100_000, fileBytesMax: 1_000_000 } }),
+  });
+  const cutOf = async (code: string, wanted: Partial<Execution>) =>
     (await events(code, wanted)).flatMap((event) =>
       event.kind === "cut" ? [[event.stream, event.bytes, event.tail.length, event.tail.toString().slice(-9)]] : [],
     );
@@ -36,7 +28,7 @@ test("of output beyond its limit the end arrives, too [X1][X4]", async (t) => {
 });
 
 test("what is left running can say what it likes to the end of the turn, and goes on [X1]", async (t) => {
-  const { supervisor, guest, run } = await guestWith(t);
+  const { supervisor, guest, run } = await bareGuest(t);
   const visits = join(supervisor.workspace, "visits");
   const server = "(while echo ready && echo to all >&2; do echo >> visits; sleep 0.01; done) &";
   assert.equal((await run(server)).end, "done 0");
@@ -47,7 +39,9 @@ test("what is left running can say what it likes to the end of the turn, and goe
 });
 
 test("a host that does not read stops the writer, and nothing else [X1][X4]", async (t) => {
-  const { supervisor, run } = await guestWith(t, { limits: { outputBytesMax: 1e9, fileBytesMax: 1e9 } });
+  const { supervisor, run } = await bareGuest(t, {
+    settings: () => ({ limits: { outputBytesMax: 1e9, fileBytesMax: 1e9 } }),
+  });
   const { socket, workspace } = supervisor;
   execFileSync("mkfifo", [join(workspace, "count"), join(workspace, "other")]);
   await run("1", { language: "python" });
@@ -64,7 +58,7 @@ test("a host that does not read stops the writer, and nothing else [X1][X4]", as
 });
 
 test("what somebody else runs goes on when a turn ends, with all it started; where all must end it does not [X1]", async (t) => {
-  const { guest, run, supervisor } = await guestWith(t);
+  const { guest, run, supervisor } = await bareGuest(t);
   await run("sleep 1000 >/dev/null 2>&1 &");
   const wait = "until test -e go; do sleep 0.01; done; echo went on";
   const others = [
@@ -85,7 +79,7 @@ test("what somebody else runs goes on when a turn ends, with all it started; whe
 });
 
 test("more executions than a guest takes are refused with a reason, and it goes on [X1][X4]", async (t) => {
-  const { guest, run } = await guestWith(t);
+  const { guest, run } = await bareGuest(t);
   const many = Array.from({ length: 33 }, () => run("exec sleep 1000"));
   const refused = await Promise.race(many);
   assert.deepEqual(refused, {
@@ -108,32 +102,6 @@ test("the program of a guest has all its files [X1]", () => {
   );
 });
 
-type Wanted = Partial<Execution>;
-type Tried = {
-  supervisor: BareSupervisor;
-  guest: GuestConnection;
-  run: (code: string, wanted?: Wanted) => Promise<Outcome>;
-  events: (code: string, wanted?: Wanted) => Promise<ExecutionEvent[]>;
-};
-
-async function guestWith(t: TestContext, settings: Partial<GuestSettings> = {}): Promise<Tried> {
-  const supervisor = bareSupervisor(t);
-  const connected = await connectGuest(supervisor.socket, { ...guestSettings(supervisor.workspace), ...settings });
-  assert(connected.ok, supervisor.said());
-  const guest = connected.value;
-  let count = 0;
-  const start = (code: string, wanted: Wanted) => {
-    count += 1;
-    return guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted });
-  };
-  return {
-    supervisor,
-    guest,
-    run: (code, wanted = {}) => outcomeOf(start(code, wanted)),
-    events: (code, wanted = {}) => allOf(start(code, wanted)),
-  };
-}
-
 /** Python that writes until nobody has taken anything for a while, then says into a file how much it was. */
 export const writesUntilFull = (told: string) => `import os, select
 os.set_blocking(1, False)
@@ -141,22 +109,8 @@ count = 0
 while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)
 open('${told}', 'w').write(str(count))`;
 
-/** A guest of a supervisor that is a plain process, and a way to run Bash in it, or what a test says otherwise. */
-export async function bareGuest(supervisor: BareSupervisor, settings: Partial<GuestSettings> = {}) {
-  const { socket, workspace, said } = supervisor;
-  const connected = await connectGuest(socket, { ...guestSettings(workspace), ...settings });
-  assert(connected.ok, said());
-  const guest = connected.value;
-  let count = 0;
-  const run = (code: string, wanted: Partial<Execution> = {}): Promise<Outcome> => {
-    count += 1;
-    return outcomeOf(guest.run({ id: `e${count}`, language: "bash", code, agent: "a", timeoutMs: 30_000, ...wanted }));
-  };
-  return { guest, run, workspace, socket };
-}
-
 test("of programs that were left running the last thirty-two can go on to speak [X1][X4]", async (t) => {
-  const { run, workspace } = await guestWithSettings(t);
+  const { run, workspace } = await bareGuest(t);
   const talk = (number: number) =>
     `(trap "" PIPE; while echo; do sleep 0.02; done 2> /dev/null; : > ended-${number}) &`;
   const ended = () => readdirSync(workspace).filter((name) => name.startsWith("ended-"));
@@ -172,7 +126,7 @@ test("of programs that were left running the last thirty-two can go on to speak 
 
 test("where each process has limits of its own, programs find them, and a shell what node needs besides [X4]", async (t) => {
   const memoryBytes = 1024 * 1024 * 1024;
-  const { run } = await guestWithSettings(t, { processLimits: { memoryBytes, processesMax: 4000 } });
+  const { run } = await bareGuest(t, { settings: () => ({ processLimits: { memoryBytes, processesMax: 4000 } }) });
   assert.deepEqual(
     await run("ulimit -d; ulimit -u"),
     done({ stdout: `${(memoryBytes + 640 * 1024 * 1024) / 1024}\n4000\n` }),
@@ -187,12 +141,12 @@ test("where each process has limits of its own, programs find them, and a shell 
 });
 
 test("a program meets a closed pipe as in any shell: it ends, and says nothing [X1]", async (t) => {
-  const { run } = await guestWithSettings(t);
+  const { run } = await bareGuest(t);
   assert.deepEqual(await run('yes | head -n 1; echo "${PIPESTATUS[*]}"'), done({ stdout: "y\n141 0\n" }));
 });
 
 test("what a program put out of its own sight is killed with it, also without its parent [X1]", async (t) => {
-  const { guest, run, workspace } = await guestWithSettings(t);
+  const { guest, run, workspace } = await bareGuest(t);
   const orphan = "(sleep 1000 > /dev/null 2>&1 & echo $! > left.new); mv left.new left; exec sleep 1000";
   const running = run(orphan, { id: "e", timeoutMs: 300_000 });
   while (!readdirSync(workspace).includes("left")) await guest.ping();
@@ -203,8 +157,6 @@ test("what a program put out of its own sight is killed with it, also without it
   while (existsSync(`/proc/${left}`)) await systemClock.wait(5);
   assert.equal(guest.isOpen(), true);
 });
-
-const guestWithSettings = (t: TestContext, settings?: Partial<GuestSettings>) => bareGuest(bareSupervisor(t), settings);
 
 // A guest whose number of processes is reached as long as the one lives that the file `left` names. With a file
 // `holding` that one stays to be seen when it has ended, as one does whose parent has not asked yet.
@@ -249,26 +201,11 @@ test("no room is made while another call runs, and none where nothing can be end
 async function fullGuest(t: TestContext) {
   const program = join(folderWith(t, { python: `#!/bin/sh\nexec ${python} -I -S -c '${full}' "$@"\n` }), "python");
   chmodSync(program, 0o755);
-  const { guest, run, workspace } = await bareGuest(bareSupervisor(t, { python: program }));
+  const { guest, run, workspace } = await bareGuest(t, { python: program });
   return { run, workspace, kill: guest.kill, interrupt: guest.interrupt };
 }
 
 // What executions leave open in those who run them: one file each would end a sandbox after some thousand calls.
-async function guestOf(t: TestContext) {
-  const supervisor = bareSupervisor(t);
-  const connected = await connectGuest(supervisor.socket, guestSettings(supervisor.workspace));
-  assert(connected.ok, supervisor.said());
-  const guest = connected.value;
-  let count = 0;
-  const run = (code: string, wanted: Partial<Execution> = {}) => {
-    count += 1;
-    return outcomeOf(
-      guest.run({ id: `e${count}`, language: "python", code, agent: "a", timeoutMs: 30_000, ...wanted }),
-    );
-  };
-  return { supervisor, guest, run };
-}
-
 const long = Buffer.alloc(100_000, "x");
 
 const isRoot = process.geteuid?.() === 0;
@@ -276,7 +213,7 @@ const isRoot = process.geteuid?.() === 0;
 test("a supervisor has no more files open after many executions than after the first of each kind [X1][X4]", {
   skip: !isRoot,
 }, async (t) => {
-  const { supervisor, guest, run } = await guestOf(t);
+  const { supervisor, guest, run } = await bareGuest(t, { language: "python" });
   const ends: string[][] = [];
   const counts: number[] = [];
   for (let round = 1; round <= 4; round += 1) {
@@ -302,7 +239,7 @@ test("a supervisor has no more files open after many executions than after the f
 });
 
 test("an agent's Python has no more files open after many cells than after the first, and none of theirs [X1][X4]", async (t) => {
-  const { run } = await guestOf(t);
+  const { run } = await bareGuest(t, { language: "python" });
   const code = `import os, sys\n[len(os.listdir("/proc/self/fd")), len(sys.stdin.read())] # ${long}`;
   const results: string[] = [];
   for (let cell = 1; cell <= 4; cell += 1) {
@@ -314,22 +251,14 @@ test("an agent's Python has no more files open after many cells than after the f
 });
 
 test("a program that says far more than fits on its way at once is heard to the end [X1]", async (t) => {
-  const supervisor = bareSupervisor(t);
   const limits = { outputBytesMax: 64 * 1024 * 1024, fileBytesMax: 1024 };
-  const connected = await connectGuest(supervisor.socket, { ...guestSettings(supervisor.workspace), limits });
-  assert(connected.ok, supervisor.said());
-  const code = "head -c 20000000 /dev/zero";
-  let bytes = 0;
-  let end = "";
-  for await (const event of connected.value.run({ id: "e", language: "bash", code, agent: "a", timeoutMs: 30_000 })) {
-    if (event.kind === "output") bytes += event.bytes.length;
-    if (event.kind === "exited") end = event.how;
-  }
-  assert.deepEqual([bytes, end], [20_000_000, "done"]);
+  const { run } = await bareGuest(t, { settings: () => ({ limits }) });
+  const { stdout, end } = await run("head -c 20000000 /dev/zero");
+  assert.deepEqual([stdout.length, end], [20_000_000, "done 0"]);
 });
 
 test("code does not stand on a command line of the host, where everybody can read it, and runs as if it did [X3][X1]", async (t) => {
-  const { workspace, run } = await guestInside(t);
+  const { workspace, run } = await bareGuest(t);
   const gate = join(workspace, "gate");
   execFileSync("mkfifo", [gate]);
   const secret = `secret${"x".repeat(9)}`;
@@ -372,5 +301,3 @@ test("code does not stand on a command line of the host, where everybody can rea
 function cmdlineOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, "utf8");
 }
-
-const guestInside = (t: TestContext) => bareGuest(bareSupervisor(t));
