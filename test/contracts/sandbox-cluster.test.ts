@@ -118,8 +118,14 @@ test("a cluster that runs no code is told by what it lacks [X3]", async (t) => {
 
 test("a cluster that is not there, a token that is not there, and another volume are told apart [X3]", async (t) => {
   const missing = async (changes: Partial<KubernetesSandboxOptions>) => {
-    const { provider } = await openHere(t, { startTimeoutMs: 20_000, ...changes });
-    return (await provider.probe()).missing.map(({ name, reason }) => `${name}: ${reason}`);
+    const { clock, giveUp } = givingUp();
+    const { cluster, provider } = await openHere(t, { startTimeoutMs: 60_000, clock, ...changes });
+    const asked: string[] = [];
+    cluster.breaks({ answer: (question) => void asked.push(question) });
+    const probing = provider.probe();
+    // It is waited for, all of the time that a guest may take to start.
+    if (changes.claim !== undefined) await until("its status is known", statusKnown(cluster, asked)).then(giveUp);
+    return (await probing).missing.map(({ name, reason }) => `${name}: ${reason}`);
   };
   const away = { server: "http://127.0.0.1:9", tokenFile: "/etc/hostname", caFile: undefined };
   assert.deepEqual(
@@ -127,7 +133,7 @@ test("a cluster that is not there, a token that is not there, and another volume
       await Promise.all([
         missing({ address: away }),
         missing({ address: { ...away, tokenFile: "/nowhere/token" } }),
-        missing({ claim: "other", startTimeoutMs: 5000 }), // It is waited for, all of that time.
+        missing({ claim: "other" }),
         missing({ volumePath: "elsewhere" }),
         missing({ isImaged: true }),
       ])
@@ -144,23 +150,47 @@ test("a cluster that is not there, a token that is not there, and another volume
 
 const noRoom = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "3 Insufficient memory." };
 type Played = Awaited<ReturnType<typeof openHere>>["cluster"];
-/** What takes all the time that a guest may take to start, which is over when this has come; that of `later` is three seconds. */
-type GivesUp = "later" | ((asked: readonly string[]) => boolean);
+
+/** The time that a guest may take to start is over when the test says so. */
+function givingUp() {
+  const actions: (() => void)[] = [];
+  const after: Clock["after"] = (ms, action) => {
+    if (ms === 60_000) actions.push(action);
+    return systemClock.after(ms, action);
+  };
+  return { clock: { ...hurried, after }, giveUp: () => actions.at(-1)?.() };
+}
+
+/** Whoever watches the only pod knows how it is: a cluster that forgets what happened is asked for it again. */
+function statusKnown(cluster: Played, asked: readonly string[]): () => boolean {
+  let before: number | undefined;
+  return () => {
+    if (cluster.pods().length === 0 || !asked.includes("watch pods")) return false;
+    if (before === undefined) {
+      before = asked.length;
+      cluster.forgetHistory();
+    }
+    return asked.slice(before).includes("watch pods");
+  };
+}
+
+/** What takes all the time that a guest may take to start, and when that is over. */
+type GivesUp = (asked: readonly string[], cluster: Played) => () => boolean;
+const whenAsked =
+  (question: string, times = 1): GivesUp =>
+  (asked) =>
+  () =>
+    asked.filter((one) => one === question).length === times;
 const startFaults: readonly (readonly [what: string, faults: ClusterFaults, fault: object, givesUp?: GivesUp])[] = [
   ["a quota that is used up", refusesPods(403, "exceeded quota: pods=1"), { why: "full" }],
   [
     "too many requests, for good",
     always({ status: 429, message: "too many", retryAfter: 1 }, "create pods"),
     { why: "unavailable", said: "429 too many" },
-    (asked) => asked.filter((question) => question === "create pods").length === 2,
+    whenAsked("create pods", 2),
   ],
   ["a connection that breaks", always("break", "create pods"), { why: "unavailable" }],
-  [
-    "no answer at all",
-    always("silence", "create pods"),
-    { why: "unavailable" },
-    (asked) => asked.includes("create pods"),
-  ],
+  ["no answer at all", always("silence", "create pods"), { why: "unavailable" }, whenAsked("create pods")],
   [
     "streams that are refused",
     always({ status: 403, message: "no attach" }, "get pods/attach"),
@@ -171,38 +201,33 @@ const startFaults: readonly (readonly [what: string, faults: ClusterFaults, faul
     { status: waiting("ErrImagePull", "no such host") },
     { why: "unavailable", said: "ErrImagePull: no such host" },
   ],
-  ["no room on any node", { status: { conditions: [noRoom] } }, { why: "full" }, "later"],
+  [
+    "no room on any node",
+    { status: { conditions: [noRoom] } },
+    { why: "full" },
+    (asked, cluster) => statusKnown(cluster, asked),
+  ],
   ["a program that ends at once", { command: ["/bin/sh", "-c", "echo broken >&2; exit 3"] }, { why: "start_failed" }],
   [
     "a program that says nothing",
     { command: ["/bin/sleep", "1000"] },
     { why: "start_timeout" },
-    (asked) => asked.includes("get pods/attach"),
+    whenAsked("get pods/attach"),
   ],
 ];
 
 test("a pod that does not start is a fault that tells why, and leaves nothing behind [X3]", async (t) => {
   const tried = startFaults.map(async ([what, faults, fault, givesUp]) => {
-    let start: () => void = () => {};
-    let isBroken = false;
+    const { clock, giveUp } = givingUp();
+    const { cluster, provider, left } = await ready(t, { clock, startTimeoutMs: 60_000 });
     const asked: string[] = [];
-    const after: Clock["after"] = (ms, action) => {
-      if (!isBroken || ms !== 60_000) return systemClock.after(ms, action);
-      start = action;
-      return systemClock.after(givesUp === "later" ? 3000 : ms, action);
-    };
-    const { cluster, provider, left } = await ready(t, { clock: { ...hurried, after }, startTimeoutMs: 60_000 });
-    isBroken = true;
     const answer: ClusterFaults["answer"] = (question) => {
       asked.push(question);
       return faults.answer?.(question);
     };
     cluster.breaks({ ...faults, answer });
     const opening = provider.open(wantedGuest({}));
-    if (typeof givesUp === "function") {
-      await until("it is time to give up", () => givesUp(asked));
-      start();
-    }
+    if (givesUp !== undefined) await until(`${what} is seen`, givesUp(asked, cluster)).then(giveUp);
     const opened = await opening;
     assert.partialDeepStrictEqual([what, !opened.ok && opened.failure], [what, fault]);
     assert.deepEqual(left(), nothing);

@@ -51,7 +51,7 @@ export function bareSupervisor(t: TestContext, options: { readonly python?: stri
 }
 
 /** What a connection needs; a test says what it wants otherwise. */
-export function guestSettings(workspace: string) {
+function guestSettings(workspace: string) {
   return {
     id: "g1",
     workspace,

@@ -167,7 +167,7 @@ async function lacksOf(t: TestContext, told: Told, runtime?: string): Promise<st
   const folder = mkdtempSync(join(tmpdir(), "agentyard-containers-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const provider = openDockerSandbox({
-    ...{ installation: "m", clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox, startTimeoutMs: 1000 },
+    ...{ installation: "m", clock: systemClock, ids: systemIds, words: wordsFor("en").sandbox, startTimeoutMs: 60_000 },
     ...{ address: { socketPath }, shownAddress: "unix:///d.sock", image: "img", runtime, folder },
   });
   const { missing } = await provider.probe();
