@@ -116,12 +116,3 @@ test("a program that had to wait for its turn gives it back, also where it ran f
   second.leave();
   assert.deepEqual(admission.count(), { running: 0, waiting: 0 });
 });
-
-test("one that leaves twice makes room once [X4]", () => {
-  const { admission, enter } = open({ executionsMax: 2, executionsPerOwnerMax: 2 });
-  const leaving = ticket(enter(ann));
-  enter(ann);
-  leaving.leave();
-  leaving.leave();
-  assert.deepEqual(admission.count(), { running: 1, waiting: 0 });
-});

@@ -128,18 +128,6 @@ test("how much was taken is counted from the least of the last minute [X4]", asy
   assert.equal(watch.grownBytes(), 0);
 });
 
-test("files are looked at once a second however many programs run, and less often where none does [X4]", async () => {
-  const { begin, at, looks, timers, watch } = watching();
-  const ends = ["a", "b", "c"].map((name) => begin(name, empty));
-  await at(empty);
-  assert.deepEqual([looks(), timers()], [5, 1]);
-  for (const end of ends) end();
-  await at(empty);
-  assert.deepEqual([looks(), timers()], [6, 1]);
-  watch.stop();
-  assert.equal(timers(), 0);
-});
-
 test("what is watched no more is not looked at, and what is at rest is not ended [X4]", async () => {
   const stopped = watching();
   stopped.begin("program", empty);

@@ -73,18 +73,6 @@ test("a session that cannot be made is a failure of its own [S2][O1]", async (t)
   assert.deepEqual(spans, [{ ...span, action: "create_new", failed: "sandbox_session_create_failed" }]);
 });
 
-test("a new session that is stopped before it was seen is not waited for [S2]", async (t) => {
-  const { sessions, ensure, waits } = platform(t);
-  let looks = 0;
-  const find: Sessions["find"] = async (owner) => {
-    looks += 1;
-    if (looks === 2) await sessions.stop(owner);
-    return sessions.find(owner);
-  };
-  assert.deepEqual(await ensure({ find }), failure("sandbox_session_create_failed", {}));
-  assert.deepEqual(waits, []);
-});
-
 test("a session that is never there is given up after as many looks as are set, or when its caller is gone [S2]", async (t) => {
   const looksOf = async (set: Partial<typeof settings>, signal?: AbortSignal) => {
     const { sessions, ensure, waits } = platform(t, undefined, { ...settings, ...set });

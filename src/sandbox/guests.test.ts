@@ -67,24 +67,6 @@ test("a sandbox that was let go twice and is used again makes no room for anothe
   assert.equal(take("b"), "machine");
 });
 
-test("of a sandbox that is gone, or is let go after that, no timer is left [X4][Q2]", async () => {
-  const { guests, clock, provider, take } = open();
-  const ends = [() => guests.end(() => true, "stopped"), async () => provider.guests.at(-1)?.crash()];
-  for (const end of ends)
-    for (const isIdle of [true, false]) {
-      const one = held(take("a"));
-      await one.opened;
-      one.watch?.begin({ onOver() {} });
-      if (isIdle) one.release();
-      // Used again: what was to end it is forgotten.
-      if (isIdle) held(take("a")).release();
-      await end();
-      await nextLoop();
-      one.release();
-      assert.deepEqual([guests.count(), clock.timers()], [0, 0]);
-    }
-});
-
 test("each workspace of each user has a sandbox of its own, which all of its agents share [X1][S5]", async () => {
   const { guests, provider, placeOf } = open({ guestsPerOwnerMax: 8 });
   const place = placeOf("a");
@@ -98,25 +80,6 @@ test("each workspace of each user has a sandbox of its own, which all of its age
   for (const each of [place, { ...place, agent: "helper" }, ...others])
     await held(guests.take({ place: each, session: { limits: testSettings.limits, env: {} } })).opened;
   assert.equal(provider.guests.length, 1 + others.length);
-});
-
-test("the end of a turn is told to the sandbox, and what has no name any more in it counts [X1][X4]", async () => {
-  const { guests, clock, provider, placeOf } = open({}, () => ({ unnamedBytes: async () => 7 }));
-  const counted: unknown[] = [];
-  const { workspace, ...place } = placeOf("a");
-  const measure: typeof workspace.measure = async (options) => {
-    counted.push(options);
-    return workspace.measure(options);
-  };
-  const watched = { ...place, workspace: { ...workspace, measure } };
-  const one = held(guests.take({ place: watched, session: { limits: testSettings.limits, env: {} } }));
-  await one.opened;
-  one.watch?.begin({ onOver() {} });
-  clock.move(1000);
-  await nextLoop();
-  assert.deepEqual(counted, [{ moreBytes: 7 }]);
-  await guests.endTurn(watched);
-  assert.deepEqual(provider.guests[0]?.told, ["end turn"]);
 });
 
 test("what was done to files is told of each sandbox that ended before the turn, of the last ones where there are many [W12][X4]", async () => {
@@ -177,27 +140,6 @@ test("where a sandbox makes room for another one, that is started when it is gon
   assert.deepEqual(provider.living(), ["/workspace/b"]);
 });
 
-test("the end of a sandbox that died takes nothing from the one that came in its place [X1]", async () => {
-  const ends: (() => void)[] = [];
-  const { guests, take } = open({}, () => {
-    const { promise: ended, resolve } = Promise.withResolvers<{ readonly why: string }>();
-    let isDead = false;
-    const die = () => {
-      isDead = true;
-    };
-    ends.push(die, () => resolve({ why: "ended" }));
-    return { ended, isOpen: () => !isDead };
-  });
-  const dead = held(take("a"));
-  await dead.opened;
-  ends[0]?.();
-  await held(take("a")).opened;
-  await dead.watch?.end();
-  ends[1]?.();
-  await nextLoop();
-  assert.equal(guests.count(), 1);
-});
-
 test("a program whose sandbox ends under it tells what it did itself, and the turn does not tell it again [W12]", async () => {
   const { guests, provider, placeOf, take } = open();
   const [one, { observation, write }] = [held(take("a")), files()];
@@ -209,54 +151,4 @@ test("a program whose sandbox ends under it tells what it did itself, and the tu
   const told = await one.changes(observation);
   one.release();
   assert.deepEqual([told.map(({ path }) => path), await guests.endTurn(placeOf("a"))], [["made"], []]);
-});
-
-test("while a program runs the end of a turn forgets nothing of it, and what it leaves behind is still looked at [W12][X4]", async () => {
-  const { guests, clock, placeOf } = open();
-  let looks = 0;
-  const { workspace, ...place } = placeOf("a");
-  const measure: typeof workspace.measure = async (options) => {
-    looks += 1;
-    return workspace.measure(options);
-  };
-  const watched = { ...place, workspace: { ...workspace, measure } };
-  const order = { place: watched, session: { limits: testSettings.limits, env: {} } };
-  const one = held(guests.take(order));
-  await one.opened;
-  const over = one.watch?.begin({ onOver() {} });
-  await one.changes(files().observation);
-  await guests.endTurn(watched);
-  assert.equal(one.isContinued(), true);
-  over?.();
-  one.release();
-  for (let second = 0; second < 5; second += 1) {
-    clock.move(1000);
-    await nextLoop();
-  }
-  assert.equal(looks, 1);
-  await guests.endTurn(watched);
-  assert.equal(held(guests.take(order)).isContinued(), false);
-});
-
-test("what a program does to files while it is ended with its turn is told of that turn [W12][X1]", async () => {
-  const { observation, write } = files();
-  const ended = Promise.withResolvers<void>();
-  const { guests, placeOf, take } = open({}, () => ({
-    async endTurn() {
-      await ended.promise;
-      write("its last words");
-      return 1;
-    },
-  }));
-  const one = held(take("a"));
-  await one.opened;
-  await one.changes(observation);
-  one.release();
-  const told = guests.endTurn(placeOf("a"));
-  await nextLoop();
-  ended.resolve();
-  assert.deepEqual(
-    (await told).map(({ path }) => path),
-    ["its last words"],
-  );
 });

@@ -17,8 +17,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { until } from "../../test/world/events.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { installing, makeTooDeep, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
@@ -41,7 +39,7 @@ const [ann, ben, cas] = [OwnerId.parse("ann"), OwnerId.parse("ben"), OwnerId.par
 
 const greeter = pip("greeter");
 
-const left = { manager: "npm", name: "left", version: undefined } as const;
+const _left = { manager: "npm", name: "left", version: undefined } as const;
 
 const good = pipPlay();
 
@@ -73,23 +71,6 @@ test("what was installed for a session stays when it is revived, and goes when a
   unwrap(await packages.install(ann, wanted(pip("greeter"))));
   unwrap(await sessions.stop(ann, { forget: true }));
   assert.deepEqual([existsSync(folderOf(ann)), await sessions.find(ann)], [false, undefined]);
-});
-
-test("a session that is made anew while packages are installed has none of the one before, and knows nothing of them [X5][S1]", async (t) => {
-  const called = Promise.withResolvers<void>();
-  const { open } = installing(t, async (execution) => {
-    execution.signal?.addEventListener("abort", () => called.resolve());
-    await called.promise;
-    return pipPlay()(execution);
-  });
-  const { packages, sessions, guests } = open();
-  const installed = packages.install(ann, wanted(pip("greeter")));
-  await until("it is at it", () => guests.length === 1);
-  const stopped = sessions.stop(ann);
-  const made = unwrap(await sessions.create(ann, { dialect: "seed" }));
-  assert.equal(unwrap(await stopped)?.status, "stopped");
-  assert.equal((await installed).ok, false);
-  assert.deepEqual([made.generation, await sessions.find(ann)], [2, made]);
 });
 
 test("a session that cannot be made anew, or deleted, is there as before, with its packages [X5][S1][Q2]", async (t) => {
@@ -215,31 +196,6 @@ test("two installations run at once on a machine, one of a user; the next is tol
   assert.deepEqual(await told(sessions), ["completed", undefined]);
 });
 
-test("an installation that cannot be written down is told as that, before it begins and after its end, and keeps no other away [X5][Q2]", async (t) => {
-  const goOn = Promise.withResolvers<void>();
-  const { open, storage } = installing(t, async (execution) => {
-    await goOn.promise;
-    return pipPlay()(execution);
-  });
-  const { packages, sessions, guests } = open();
-  const { putSession } = storage;
-  const full = failure("storage_full", {});
-  let isFull = true;
-  storage.putSession = async (row) => (isFull && row.body.includes('"packages"') ? full : putSession(row));
-  assert.deepEqual([await packages.install(ann, wanted(pip("greeter"))), guests], [full, []]);
-  assert.equal((await sessions.find(ann))?.packages, undefined);
-  isFull = false;
-  const begun = packages.install(ann, wanted(pip("greeter")));
-  await until("it is at it", () => guests.length === 1);
-  isFull = true;
-  goOn.resolve();
-  assert.deepEqual(await begun, full);
-  isFull = false;
-  const { status, error } = (await sessions.find(ann))?.packages ?? assert.fail("it was noted");
-  assert.deepEqual([status, error], ["failed", "The AgentYard process that ran it ended."]);
-  assert.equal(unwrap(await packages.install(ann, wanted(pip("greeter")))).packages?.status, "completed");
-});
-
 test("an installation that takes too much room is ended while it is at it, and nothing of it is left [X5][X4]", async (t) => {
   const clock = manualClock();
   const place = installing(
@@ -256,43 +212,6 @@ test("an installation that takes too much room is ended while it is at it, and n
   assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
   assert.deepEqual(guests[0]?.told, ["close disk_full", "close done"]);
   assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
-});
-
-test("an installation that has left too much at its end has failed, and nobody looks at it any more [X5][X4]", async (t) => {
-  const clock = manualClock();
-  const play: Play = (execution) => {
-    if (execution.code.includes("pip list")) makeTooDeep(folderOf(guests));
-    return good(execution);
-  };
-  const place = installing(t, play, { clock });
-  const { packages, sessions, guests } = place.open();
-  await sessions.use(ann);
-  const timers = clock.timers();
-  assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
-  assert.deepEqual([guests[0]?.told, clock.timers()], [["close done"], timers]);
-  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
-});
-
-test("all of an installation has the time that was given, and the list of what is there has its own [X5][X4]", async (t) => {
-  const clock = manualClock();
-  const times = async (tookMs: number) => {
-    const given: number[] = [];
-    const play: Play = (execution) => {
-      given.push(execution.timeoutMs);
-      if (execution.code.includes("pip install")) clock.move(tookMs);
-      return execution.code.includes("npm ls") ? { code: 0, says: "{}" } : good(execution);
-    };
-    const { packages } = installing(t, play, { clock, npmRegistry: "https://npm.test" }).open();
-    assert.equal(await told(packages, greeter, left), "it is there");
-    return given;
-  };
-  assert.deepEqual(
-    [await times(400), await times(5000)],
-    [
-      [1000, 30_000, 600, 30_000],
-      [1000, 30_000, 1, 30_000],
-    ],
-  );
 });
 
 test("packages are there for programs when the sandbox that installed them is gone, and cannot write any more [X5]", async (t) => {
@@ -467,38 +386,6 @@ test("packages of pip and npm are installed in turn, by a sandbox that reaches t
 });
 
 const noExecution = { id: "", language: "bash", agent: "packages", timeoutMs: 1 } as const;
-
-test("a package that asks for host after host while it is installed fills no memory, and of what it was kept from three are told [X5][X4]", async (t) => {
-  const heard: ((text: string) => void)[] = [];
-  const asks: Play = () => {
-    const before = heldBytes();
-    for (let host = 0; host < 2_000; host += 1)
-      for (const refused of heard) refused(Buffer.alloc(50_000, `${host} `).toString("latin1"));
-    assert.ok(heldBytes() - before < 20_000_000, "texts that nobody is shown are not kept");
-    return { code: 1, says: "no" };
-  };
-  const { install } = openInstaller(t, asks, {
-    wayOut(_, more) {
-      if (more !== undefined) heard.push(more.onRefusal);
-      return () => {};
-    },
-  });
-  const failed = await install();
-  assert.ok(!failed.ok && failed.failure.code === "packages_failed");
-  const [said, ...texts] = String(failed.failure.params.said).split("\n");
-  assert.deepEqual([said, texts.map((text) => text.slice(0, 4))], ["no", ["0 0 ", "1 1 ", "2 2 "]]);
-});
-
-setFlagsFromString("--expose-gc");
-
-const collect = runInNewContext("gc");
-
-function heldBytes(): number {
-  collect();
-  return process.memoryUsage().heapUsed;
-}
-
-// Their folders.
 
 test("an installation that a crash cut off in its last moment does not keep the next one from its place [X5][Q2]", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import fc from "fast-check";
 import { playedProvider } from "../../test/world/played-provider.ts";
@@ -7,7 +6,6 @@ import { testWorkspace } from "../../test/world/workspace.ts";
 import { ok } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
-import { openActivities } from "./activities.ts";
 import { artifactsOf } from "./artifacts.ts";
 import { createCollected } from "./collected.ts";
 import { checkProgram } from "./program-checks.ts";
@@ -18,38 +16,6 @@ import { tightenLimits, tightenUploads } from "./tighten.ts";
 import { executionOf, executionRow, type KeptSession, sessionOf, sessionRow } from "./to-rows.ts";
 
 // What the small parts of the sandbox compute: who is ended with whom, what is shown and kept of output, records and files.
-
-const of = (conversation: number) => ({ owner: localOwner, conversation });
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-test("who ends a conversation waits for what is busy there, and for nothing that only waits itself [X1][S6]", async () => {
-  const activities = openActivities();
-  const [busy, idle, other] = [activities.begin(of(1)), activities.begin(of(1)), activities.begin(of(2))];
-  const isOne = ({ conversation }: { readonly conversation: number | undefined }) => conversation === 1;
-  assert.equal(activities.has(isOne), false);
-  busy.busy();
-  other.busy();
-  assert.equal(activities.has(isOne), true);
-  let isOver = false;
-  const ending = activities.end(isOne).then(() => (isOver = true));
-  await turn();
-  assert.deepEqual([isOver, idle.signal.aborted, other.signal.aborted], [false, true, false]);
-  busy.over();
-  await ending;
-  assert.deepEqual([activities.has(isOne), activities.has(({ conversation }) => conversation === 2)], [false, true]);
-});
-
-test("what is over holds its caller's signal no more, and what begins after the end is ended at once [X1][X4]", () => {
-  const activities = openActivities();
-  const { signal } = new AbortController();
-  const activity = activities.begin(of(1), signal);
-  assert.equal(getEventListeners(signal, "abort").length, 1);
-  activity.over();
-  assert.equal(getEventListeners(signal, "abort").length, 0);
-  activities.close();
-  assert.deepEqual([activity.signal.aborted, activities.begin(of(1)).signal.aborted], [false, true]);
-});
 
 const state = { bytes: 3, hash: "h", mode: 0o644 };
 

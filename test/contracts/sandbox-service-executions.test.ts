@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { ok } from "../../src/base/result.ts";
 import { homesHere } from "../../src/homes/homes.ts";
 import { failure, makeFailure } from "../../src/protocol/failure.ts";
-import type { SandboxProvider } from "../../src/sandbox/provider.ts";
+import type { OwnerId } from "../../src/protocol/ids.ts";
 import type { ExecutionRecord, ProgramOutput, ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { openGround } from "./sandbox-service-place.ts";
 import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
@@ -122,16 +120,6 @@ test("a program that was ended for want of room has failed, and its record says 
   assert.deepEqual([record?.status, record?.report?.how, record?.wasCutOff], ["failed", "disk_full", false]);
 });
 
-test("who cancels a program that has just come to its end is told that it was over [X2]", async (t) => {
-  const ground = await openPlayed(t);
-  const { executions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(bare, long));
-  await until("it runs", () => ground.running().length === 1);
-  ground.finish("long");
-  assert.equal(await executions.cancel(alice, id), false);
-  assert.equal((await executions.find(alice, id))?.status, "completed");
-});
-
 test("what a killed server left open is over at the next start, however much it is, also what cannot be read; the session goes on [X2][S1]", async (t) => {
   const ground = await openPlayed(t);
   const place = await ground.place("c1");
@@ -180,43 +168,6 @@ test("what a server that is gone left open is closed by one that lives, and nobo
   assert.equal(listeners.size, 0);
 });
 
-test("a database that takes no end of what an earlier process left is not asked again and again [X2][Q2]", async (t) => {
-  let looks = 0;
-  const row = { id: "e", owner: alice, createdAt: 1, endedAt: undefined, body: "{}", full: undefined };
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async openExecutions(limit) {
-      looks += 1;
-      return looks > 1 ? [] : Array<typeof row>(limit).fill(row);
-    },
-    putExecution: async () => ({ ok: false, failure: makeFailure("storage_full", {}) }),
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  await ground.sandbox.executions.list(alice, all);
-  assert.equal(looks, 1);
-  assert.deepEqual(ground.logged, ['a record of an execution could not be closed {"code":"storage_full"}']);
-});
-
-test("a program that is asked for while those of an earlier process are still being closed is none of them [X2]", async (t) => {
-  const goOn = Promise.withResolvers<void>();
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async openExecutions(limit) {
-      await goOn.promise;
-      return storage.openExecutions(limit);
-    },
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { executions } = ground.sandbox;
-  const submitted = executions.submit(await ground.place("c1"), { ...echo, code: "long" });
-  assert.equal(await isOver(submitted), false);
-  goOn.resolve();
-  const { id } = unwrap(await submitted);
-  await until("it runs", () => ground.running().length === 1);
-  ground.finish("long");
-  assert.equal((await executions.wait(alice, id, never))?.status, "completed");
-});
-
 test("what runs and what waits when the server ends was cut off, and what somebody stopped before was not [X2]", async (t) => {
   const ground = await openPlayed(t, { settings: { executionsMax: 1 } });
   const place = await ground.place("c1");
@@ -237,23 +188,6 @@ test("what runs and what waits when the server ends was cut off, and what somebo
       ["cancelled", false, undefined],
     ],
   );
-});
-
-test("a program that comes to its own end while the server does was not cut off [X2]", async (t) => {
-  const provider = changedGuests(({ run, close }) => ({
-    run: (execution) => run({ ...execution, signal: undefined }),
-    async close(why) {
-      ground.finish("long");
-      for (let loop = 0; loop < 20; loop += 1) await nextLoop();
-      return close(why);
-    },
-  }));
-  const ground = await openPlayed(t, { provider });
-  const { id } = unwrap(await ground.sandbox.executions.submit(bare, long));
-  await until("it runs", () => ground.running().length === 1);
-  const next = await ground.restart("closed");
-  const record = await next.sandbox.executions.find(alice, id);
-  assert.deepEqual([record?.status, record?.wasCutOff, record?.report?.how], ["completed", false, "done"]);
 });
 
 test("an execution is on the disk when anybody knows its id, and not waited for there as long as nobody does [X2][Q2]", async (t) => {
@@ -344,68 +278,6 @@ test("that a program is over is written after that it runs, however long that ta
   assert.deepEqual(written, ["pending", "running", "completed"]);
 });
 
-test("that a program is over is known as soon as it is, and waited for until it is written down [X2]", async (t) => {
-  const held = Promise.withResolvers<void>();
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async putExecution(row, options) {
-      if (row.endedAt !== undefined) await held.promise;
-      return storage.putExecution(row, options);
-    },
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { executions, sessions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(bare, echo));
-  const waited = executions.wait(alice, id, never);
-  await until("it is known", async () => (await executions.find(alice, id))?.status === "completed");
-  const listed = (await executions.list(alice, { limit: 1, offset: 0 })).items.map(({ status }) => status);
-  const stopped = sessions.stop(alice);
-  assert.deepEqual([listed, await isOver(Promise.race([waited, stopped]))], [["completed"], false]);
-  held.resolve();
-  await Promise.all([waited, stopped]);
-  assert.notEqual((await ground.storage.findExecution(alice, id))?.endedAt, undefined);
-});
-
-test("a record says which server has the program, and that it runs once it has for half a second [X2][N1]", async (t) => {
-  const written: unknown[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    putExecution(row, options) {
-      written.push([JSON.parse(row.body).status, options?.server]);
-      return storage.putExecution(row, options);
-    },
-  });
-  const ground = await openPlayed(t, { wrapStorage, homes: { ...homesHere, server: "s7" } });
-  const { executions } = ground.sandbox;
-  const run = async (ms: readonly number[]) => {
-    const { id } = unwrap(await executions.submit(bare, long));
-    await until("it runs", () => ground.running().length === 1);
-    // It is known as running a moment after it does.
-    await nextLoop();
-    for (const each of ms) {
-      ground.clock.move(each);
-      await nextLoop();
-    }
-    ground.finish("long");
-    await executions.wait(alice, id, never);
-    ground.clock.move(500);
-    await nextLoop();
-    return written.splice(0);
-  };
-  const [begun, runs, ended] = [
-    ["pending", "s7"],
-    ["running", undefined],
-    ["completed", undefined],
-  ];
-  assert.deepEqual(
-    [await run([499]), await run([499, 1])],
-    [
-      [begun, ended],
-      [begun, runs, ended],
-    ],
-  );
-});
-
 test("the end of a program is known when the ledger has heard what it did to files, also where that fails [X2][W12]", async (t) => {
   const ground = await openPlayed(t);
   const { executions } = ground.sandbox;
@@ -421,21 +293,6 @@ test("the end of a program is known when the ledger has heard what it did to fil
   const id = await submit(() => Promise.reject(new Error("a mistake")));
   const { status, endedAt } = (await executions.wait(alice, id, never)) ?? assert.fail("it is over");
   assert.deepEqual([status, endedAt], ["crashed", ground.clock.now()]);
-});
-
-test("a program that came to its end is known as that, also where its record broke down [X2][Q2]", async (t) => {
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async putExecution(row, options) {
-      if (row.endedAt !== undefined) throw new Error("a mistake");
-      return storage.putExecution(row, options);
-    },
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { executions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(bare, echo));
-  assert.equal((await executions.wait(alice, id, never))?.status, "completed");
-  assert.ok(ground.logged.some((line) => line.startsWith("an execution could not be recorded")));
 });
 
 test("a program whose record cannot be begun is refused, and keeps no Python from the next one [X2][Q2]", async (t) => {
@@ -495,19 +352,6 @@ test("a mistake of ours while a program begins is told as a crash, and takes no 
   assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
   assert.deepEqual(ground.sandbox.load(), nothing);
   assert.equal((await (await ground.run(place, "at once", "python")).report).how, "done");
-});
-
-test("a pending execution whose guest does not start is failed with the reason, never pending for ever [X2]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  ground.played.fault = { why: "start_failed", said: "no" };
-  const wanted = { language: "bash", code: "", timeoutMs: 1000, conversationId: "c1" } as const;
-  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
-  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
-  assert.deepEqual(
-    [record?.status, record?.failure, record?.report],
-    ["failed", { code: "sandbox_start_failed", params: { why: "start_failed" }, retryable: true }, undefined],
-  );
 });
 
 test("a guest that breaks down takes its programs along; its conversation has a new one at the next use [X1][X2]", async (t) => {
@@ -581,21 +425,17 @@ test("after each twenty executions of a user the oldest of their records make ro
       return storage.trimExecutions(owner, limits);
     },
   });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { executions } = ground.sandbox;
-  const run = async (owner = alice) => {
-    const { id } = unwrap(await executions.submit({ ...bare, owner }, echo));
-    await executions.wait(owner, id, never);
+  const { executions } = (await openPlayed(t, { wrapStorage })).sandbox;
+  const run = async (owner: OwnerId, times: number) => {
+    for (let count = 0; count < times; count += 1) {
+      const { id } = unwrap(await executions.submit({ ...bare, owner }, echo));
+      await executions.wait(owner, id, never);
+    }
   };
-  // Those of another user do not count.
-  for (const owner of [alice, bob]) for (let count = 0; count < 19; count += 1) await run(owner);
+  for (const owner of [alice, bob]) await run(owner, 19);
   assert.deepEqual(trimmed, []);
-  for (let count = 0; count < 21; count += 1) await run();
-  const limits = { rowsMax: 2000, bytesMax: 64 * 2 ** 20 };
-  assert.deepEqual(trimmed, [
-    [alice, limits],
-    [alice, limits],
-  ]);
+  await run(alice, 1);
+  assert.deepEqual(trimmed, [[alice, { rowsMax: 2000, bytesMax: 64 * 2 ** 20 }]]);
 });
 
 test("the last executions that are over can still be listened to, and what is known of older ones is the same as before [X2]", async (t) => {
@@ -635,42 +475,38 @@ test("who waits until nothing runs waits for programs, and for those who still l
 });
 
 test("of outputs that are over, the newest are kept whole; a slow reader of an older one is told what it missed [X1][X4]", async (t) => {
-  const { submit, follow } = await openTalkers(t);
-  const first = await submit();
-  const slow = follow(first)[Symbol.asyncIterator]();
+  const saidBytes = 30 * 2 ** 20;
+  const bytes = Buffer.alloc(saidBytes, "x");
+  const provider = changedGuests((guest) => ({
+    async *run(execution) {
+      yield { kind: "output", stream: "stdout", bytes };
+      yield* guest.run(execution);
+    },
+  }));
+  const { executions } = (await openPlayed(t, { provider })).sandbox;
+  const submit = async () => {
+    const { id } = unwrap(await executions.submit(bare, echo));
+    await executions.wait(alice, id, never);
+    return executions.follow(alice, id) ?? assert.fail("it is not known");
+  };
+  const readAll = async (outputs: AsyncIterable<ProgramOutput>, told = { bytes: 0, cutBytes: 0 }) => {
+    for await (const { text, cutBytes } of outputs) {
+      told.bytes += text.length;
+      told.cutBytes += cutBytes;
+    }
+    return told;
+  };
+  const slow = (await submit())[Symbol.asyncIterator]();
   const { value: beginning } = await slow.next();
-  const second = await submit();
-  const third = await submit();
-  const rest: ProgramOutput[] = [];
-  for (let next = await slow.next(); next.done !== true; next = await slow.next()) rest.push(next.value);
-  assert.deepEqual(
-    rest.filter(({ cutBytes }) => cutBytes > 0).map(({ stream }) => stream),
-    ["stdout"],
-  );
-  const heard = [beginning, ...rest].reduce((bytes, { text, cutBytes }) => bytes + text.length + cutBytes, 0);
-  assert.equal(heard, saidBytes);
-  for (const id of [second, third]) {
-    const told = await allOf(follow(id));
-    assert.deepEqual(
-      told.reduce((sum, { text, cutBytes }) => [(sum[0] ?? 0) + text.length, (sum[1] ?? 0) + cutBytes], [0, 0]),
-      [saidBytes, 0],
-    );
-  }
-});
-
-test("the newest output that is over is kept whole, however long it is [X1][X4]", async (t) => {
-  const bytes = 64 * 1024 * 1024 + 1;
-  const { submit, follow } = await openTalkers(t, bytes);
-  const told = { bytes: 0, cutBytes: 0 };
-  for await (const { text, cutBytes } of follow(await submit())) {
-    told.bytes += text.length;
-    told.cutBytes += cutBytes;
-  }
-  assert.deepEqual(told, { bytes, cutBytes: 0 });
+  const others = [await submit(), await submit()];
+  const heard = await readAll({ [Symbol.asyncIterator]: () => slow });
+  assert.ok(heard.cutBytes > 0);
+  assert.equal(beginning.text.length + heard.bytes + heard.cutBytes, saidBytes);
+  for (const other of others) assert.deepEqual(await readAll(other), { bytes: saidBytes, cutBytes: 0 });
 });
 
 test("what a report leaves out lies in a file, and where that cannot be written none is named [X1][Q2]", async (t) => {
-  const ground = await openGround(t, { provider: () => playedProvider(({ code }) => ({ code: 0, says: code })) });
+  const ground = await openPlayed(t, { played: playedProvider(({ code }) => ({ code: 0, says: code })) });
   const place = await ground.place("c1");
   const files = place.workspace ?? assert.fail("the place has a workspace");
   const told = async (bytes: number, workspace = files) => {
@@ -690,46 +526,3 @@ test("what a report leaves out lies in a file, and where that cannot be written 
   assert.deepEqual(await told(64 * 1024 + 1, { ...files, write }), { cutBytes: 1, kept: undefined });
   assert.ok(ground.logged.includes('the output of an execution could not be kept {"code":"write_failed"}'));
 });
-
-const saidBytes = 30 * 1024 * 1024;
-
-/** Programs that say much and end. */
-async function openTalkers(t: TestContext, bytes = saidBytes) {
-  const ground = await openGround(t, { provider: () => talking(bytes) });
-  const place = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
-  const { executions } = ground.sandbox;
-  const wanted = { language: "bash", code: "at once", timeoutMs: 1000, conversationId: undefined } as const;
-  return {
-    async submit() {
-      const { id } = unwrap(await executions.submit(place, wanted));
-      await executions.wait(alice, id, new AbortController().signal);
-      return id;
-    },
-    follow: (id: string) => executions.follow(alice, id) ?? assert.fail("it is not known"),
-  };
-}
-
-function talking(bytes: number): SandboxProvider {
-  const played = playedProvider();
-  return {
-    ...played,
-    async open(wanted) {
-      const opened = await played.open(wanted);
-      if (!opened.ok) return opened;
-      const guest = opened.value;
-      return ok({
-        ...guest,
-        async *run(execution) {
-          yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(bytes, "x") };
-          yield* guest.run(execution);
-        },
-      });
-    },
-  };
-}
-
-async function allOf(outputs: AsyncIterable<ProgramOutput>): Promise<ProgramOutput[]> {
-  const all: ProgramOutput[] = [];
-  for await (const output of outputs) all.push(output);
-  return all;
-}

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { ok } from "../../src/base/result.ts";
-import { failure } from "../../src/protocol/failure.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import type { Lack } from "../../src/sandbox/sandbox.ts";
-import type { Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { cannotStart } from "./sandbox-guests.ts";
 import { openGround } from "./sandbox-service-place.ts";
-import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
+import { changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
 // When a sandbox is started and for whom there is room, what is held for it, what is told of its files, and when it is gone.
@@ -51,20 +48,6 @@ test("users take turns: who asks for ten at once does not keep the next one wait
     ["a", "a", "b", "a", "b"],
   );
   for (const run of await Promise.all(all)) assert.equal((await run.report).how, "done");
-});
-
-test("who waited for too long is told when to come again, and does not start later [X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { executionsMax: 1, executionsPerOwnerMax: 1, waitMsMax: 5000 } });
-  const [hers, his] = [await ground.place("c1", alice), await ground.place("c2", bob)];
-  await ground.run(hers, "first");
-  const waiting = ground.sandbox.run(his, { language: "bash", code: "late", timeoutMs: 1000 });
-  await until("it waits", () => ground.sandbox.load().waiting === 1);
-  ground.clock.move(5000);
-  const refused = await waiting;
-  assert.equal(refused.ok ? "it ran" : refused.failure.code, "sandbox_full");
-  ground.finish("first");
-  await until("nothing runs", () => ground.sandbox.load().running === 0);
-  assert.deepEqual(ground.running(), []);
 });
 
 test("cells that wait for the Python of their agent take no room from others, and run in their order [X1][X4]", async (t) => {
@@ -153,21 +136,6 @@ test("what waits goes with its session, and with its conversation [S1][S6]", asy
   assert.deepEqual(ground.sandbox.load(), { guests: 0, running: 0, waiting: 0 });
 });
 
-test("a program that had to wait for its turn gives it back when it is cancelled: the next one runs [X4][X2]", async (t) => {
-  const ground = await openPlayed(t, { settings: { executionsMax: 1, executionsPerOwnerMax: 1 } });
-  const place = await ground.place("c1");
-  const first = await ground.run(place, "first");
-  const wanted = { language: "bash", code: "waited", timeoutMs: 1000, conversationId: "c1" } as const;
-  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
-  assert.equal(ground.sandbox.load().waiting, 1);
-  ground.finish("first");
-  await first.report;
-  await until("its turn has come", () => ground.running().some(({ code }) => code === "waited"));
-  assert.equal(await ground.sandbox.executions.cancel(alice, id), true);
-  assert.deepEqual(ground.sandbox.load(), { guests: 1, running: 0, waiting: 0 });
-  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
-});
-
 test("an idle Python goes first, then the guest; who comes again gets a new one [X1]", async (t) => {
   const ground = await openPlayed(t, { settings: { kernelIdleMs: 100_000, guestIdleMs: 200_000 } });
   const place = await ground.place("c1");
@@ -196,20 +164,6 @@ test("a guest in use is never idle, however long its program runs [X1]", async (
   );
   ground.finish("long");
   assert.equal((await run.report).how, "done");
-});
-
-test("a Python that is at work is not dropped because another one beside it was idle for long [X1]", async (t) => {
-  const ground = await openPlayed(t, { settings: { kernelIdleMs: 100_000, guestIdleMs: 10 ** 9 } });
-  const [busy, idle] = [await ground.place("c1"), await ground.place("c1", alice, "helper")];
-  const cell = { ...echo, language: "python" } as const;
-  const run = unwrap(await ground.sandbox.run(busy, { ...cell, code: "long" }));
-  await unwrap(await ground.sandbox.run(idle, cell)).report;
-  ground.clock.move(100_000);
-  const [guest = assert.fail()] = ground.played.guests;
-  await until("the idle one is dropped", () => guest.told.length > 0);
-  assert.deepEqual(guest.told, ["reset helper"]);
-  ground.finish("long");
-  await run.report;
 });
 
 test("prewarming takes room that is free or long idle, never waits, and fails in silence [X1]", async (t) => {
@@ -245,26 +199,6 @@ test("conversations that begin at once do not take each other's prewarmed sandbo
   assert.deepEqual([ground.played.living(), ground.played.guests.length], [["/workspace/c1", "/workspace/c2"], 2]);
 });
 
-test("of many conversations that begin at once a few sandboxes are made ready ahead, not all [X1][X4]", async (t) => {
-  const begun = Promise.withResolvers<void>();
-  const ground = await openPlayed(t, {
-    settings: { guestsMax: 9, guestsPerOwnerMax: 9 },
-    provider: (played) => ({
-      async open(wanted) {
-        await begun.promise;
-        return played.open(wanted);
-      },
-    }),
-  });
-  for (const id of ["c1", "c2", "c3", "c4", "c5", "c6"]) {
-    ground.sandbox.prewarm(await ground.place(id));
-    await ground.sandbox.sessions.use(alice);
-  }
-  await until("the first are asked for", () => ground.provider.opened() >= 4);
-  assert.deepEqual([await isOver(begun.promise), ground.sandbox.load().guests], [false, 4]);
-  begun.resolve();
-});
-
 test("a sandbox that was made ready and that nobody used goes after its time, and keeps nobody waiting [X1][X4]", async (t) => {
   const ground = await openPlayed(t, { settings: { guestIdleMs: 200_000 } });
   const [idle, left] = [await ground.place("c1"), await ground.place("c2")];
@@ -285,22 +219,6 @@ test("a sandbox that was made ready and that nobody used goes after its time, an
   await warm(left);
   await ground.sandbox.leave(left.row.number);
   assert.equal(ground.sandbox.load().guests, 0);
-});
-
-test("files are looked at while the sandbox is prewarmed, and leaving the conversation breaks that off [X1][S6]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const { promise: begun, resolve } = Promise.withResolvers<AbortSignal>();
-  const lookAhead: Workspace["lookAhead"] = async ({ signal }) => {
-    resolve(signal);
-    await new Promise((ended) => signal.addEventListener("abort", ended));
-    return ok(undefined);
-  };
-  ground.sandbox.prewarm({ ...place, workspace: place.workspace && { ...place.workspace, lookAhead } });
-  const signal = await begun;
-  assert.deepEqual([ground.sandbox.load(), signal.aborted], [{ guests: 1, running: 0, waiting: 0 }, false]);
-  await ground.sandbox.leave(place.conversation ?? 0);
-  assert.deepEqual([ground.sandbox.load().guests, signal.aborted], [0, true]);
 });
 
 test("no sandbox is started before all that an earlier process left is gone [X3][X4]", async (t) => {
@@ -366,30 +284,6 @@ test("the files of a conversation are held for a sandbox as long as it lives, an
   await until("they are let go", () => held === 0);
 });
 
-test("a sandbox whose files are put in another place while it starts is started there, once [X1]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const real = place.workspace ?? assert.fail();
-  let looks = 0;
-  /** At the first looks the folder is where it will not be found. */
-  const movedAfter = (count: number) => ({
-    ...place,
-    workspace: {
-      ...real,
-      guestFolder: async () => {
-        looks += 1;
-        const found = unwrap(await real.guestFolder());
-        return ok(looks > count ? found : { ...found, folder: join(found.folder, `gone-${looks}`) });
-      },
-    },
-  });
-  assert.equal((await unwrap(await ground.sandbox.run(movedAfter(1), echo)).report).how, "done");
-  await ground.sandbox.leavePlace(place);
-  looks = 0;
-  const never = await ground.sandbox.run(movedAfter(99), echo);
-  assert.deepEqual([never.ok || never.failure.code, looks], ["sandbox_start_failed", 3]);
-});
-
 test("a guest that does not start is told as what it is, its words stay in the log, and the next try is a new one [X3]", async (t) => {
   const ground = await openPlayed(t);
   const place = await ground.place("c1");
@@ -404,6 +298,11 @@ test("a guest that does not start is told as what it is, its words stay in the l
     assert.equal(run.ok ? "it ran" : run.failure.code, code);
     assert.ok(!JSON.stringify(run).includes("bwrap"));
   }
+  ground.played.fault = { why: "start_failed", said: "no" };
+  const { id } = unwrap(await ground.sandbox.executions.submit(place, echo));
+  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
+  const failure = { code: "sandbox_start_failed", params: { why: "start_failed" }, retryable: true };
+  assert.deepEqual([record?.status, record?.failure, record?.report], ["failed", failure, undefined]);
   const lack: Lack = { name: "no_engine", reason: "The engine is away.", fix: "Start it." };
   const { open } = ground.provider;
   ground.provider.open = (order) => {
@@ -445,16 +344,6 @@ test("a sandbox that died is not given to the next program, however long its las
   assert.deepEqual([ground.played.guests.length, ground.sandbox.load().guests], [2, 1]);
 });
 
-test("who resets the Python of an agent goes on when it is gone [X1]", async (t) => {
-  const gone = Promise.withResolvers<void>();
-  const ground = await openPlayed(t, { provider: changedGuests(() => ({ reset: () => gone.promise })) });
-  await unwrap(await ground.sandbox.run(bare, { ...echo, language: "python" })).report;
-  const reset = ground.sandbox.reset(bare);
-  assert.equal(await isOver(reset), false);
-  gone.resolve();
-  await reset;
-});
-
 test("what happens to files between two programs of a turn is told with the next one, each change once; between two turns of none [X1][W12]", async (t) => {
   const ground = await openPlayed(t);
   const place = await ground.place("c1");
@@ -469,31 +358,6 @@ test("what happens to files between two programs of a turn is told with the next
   assert.deepEqual(await ground.sandbox.endTurn(place), []);
   await writeInside(place, "outputs/edited.txt", 1);
   assert.deepEqual(await run(), nothing);
-});
-
-test("a program does not start where far too much was written since the last count, and the next one does [X4]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const { workspace } = place;
-  assert.ok(workspace);
-  let left = 0;
-  const observe: Workspace["observe"] = async (options) => {
-    const observation = unwrap(await workspace.observe(options));
-    const measured = observation.measured();
-    const leave = () => {
-      left += 1;
-      observation.leave();
-    };
-    return ok({ ...observation, leave, measured: () => measured && { ...measured, over: "files", isFarOver: true } });
-  };
-  const full = { ...place, workspace: { ...workspace, observe } };
-  const limit = unwrap(await workspace.measure()).filesMax;
-  assert.deepEqual(
-    await ground.sandbox.run(full, echo),
-    failure("quota_exceeded", { path: ".", what: "files", limit, setting: "workspace.files_max" }),
-  );
-  assert.equal(left, 1, "nobody will ask for its changes");
-  assert.equal((await unwrap(await ground.sandbox.run(place, echo)).report).how, "done");
 });
 
 test("what a thread of an agent's Python writes after the turn still ends the sandbox when it is too much [X4]", async (t) => {

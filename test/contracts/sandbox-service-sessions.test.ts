@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { type HomeKey, homesHere } from "../../src/homes/homes.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
-import type { Session } from "../../src/sandbox/sandbox.ts";
 import { type Storage, type Told, toldTopics } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { bare, changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
@@ -94,14 +93,6 @@ test("a session is used until the end of its last program [S1]", async (t) => {
   assert.equal((await ground.sandbox.sessions.find(alice))?.usedAt, usedAt + 5_000_000);
 });
 
-test("a session was not used earlier than it was, though the clock is set back [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const { usedAt } = unwrap(await ground.sandbox.sessions.use(alice));
-  await nextLoop();
-  ground.clock.now = () => usedAt - 50_000;
-  assert.equal(unwrap(await ground.sandbox.sessions.use(alice)).usedAt, usedAt);
-});
-
 test("the use of a session is written once a minute, and at the end only where it was used since [S1]", async (t) => {
   const written: number[] = [];
   const wrapStorage = (storage: Storage): Storage => ({
@@ -123,16 +114,6 @@ test("the use of a session is written once a minute, and at the end only where i
   unwrap(await ground.sandbox.sessions.use(alice));
   await ground.sandbox.close();
   assert.deepEqual(written, [usedAt + 60_000, usedAt + 120_000]);
-});
-
-test("sessions are counted as they are now, also where their last use is not written down yet [S1][O1]", async (t) => {
-  const { sandbox, clock } = await openPlayed(t);
-  unwrap(await sandbox.sessions.use(alice));
-  unwrap(await sandbox.sessions.use(bob));
-  clock.move(30_000);
-  unwrap(await sandbox.sessions.use(alice));
-  clock.move(ttlMs - 30_000);
-  assert.deepEqual(await sandbox.sessions.count(), { running: 1, stopped: 1, error: 0 });
 });
 
 test("a session that is made anew after an error runs, with new variables in all of its conversations [S1]", async (t) => {
@@ -196,20 +177,6 @@ test("a session that is used at the very end of its time is revived when its san
   assert.deepEqual([generation, usedAt, ground.played.guests[0]?.told], [2, over, ["close session_expired"]]);
 });
 
-test("the end of a session whose time is over is written down when its sandboxes are gone [S1]", async (t) => {
-  const { provider, letGo } = slowGuests();
-  const ground = await openPlayed(t, { provider, settings: { guestIdleMs: 10 ** 9, kernelIdleMs: 10 ** 9 } });
-  const written = async () => JSON.parse((await ground.storage.findSession(alice))?.body ?? "{}").status;
-  await unwrap(await ground.sandbox.run(bare, echo)).report;
-  await nextLoop();
-  ground.clock.move(ttlMs);
-  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
-  assert.deepEqual([await written(), ground.played.living().length], ["running", 1]);
-  letGo();
-  await until("it is written", async () => (await written()) === "stopped");
-  assert.deepEqual(ground.played.guests[0]?.told, ["close session_expired"]);
-});
-
 test("who comes while a session is being stopped gets one that runs, not the one that ends [S1]", async (t) => {
   const gone = Promise.withResolvers<void>();
   const ground = await openPlayed(t, { provider: changedGuests(() => ({ close: () => gone.promise })) });
@@ -226,49 +193,6 @@ test("who comes while a session is being stopped gets one that runs, not the one
   assert.deepEqual([unwrap(await stopped)?.status, unwrap(await used).generation], ["stopped", 2]);
 });
 
-test("a session made anew at the moment when the time of the one before is over lives on, as it was made, with its programs [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const { sessions } = ground.sandbox;
-  const place = await ground.place("c1");
-  unwrap(await sessions.create(alice, { dialect: "seed", env: { COLOUR: "red" } }));
-  const making = sessions.create(alice, { dialect: "seed", env: { COLOUR: "blue" } });
-  // The end of the one before now waits in line behind the new one.
-  ground.clock.move(ttlMs);
-  const made = unwrap(await making);
-  const run = unwrap(await ground.sandbox.run(place, long));
-  assert.deepEqual([await isOver(run.report), await sessions.find(alice)], [false, made]);
-  assert.deepEqual([made.status, made.generation, made.env], ["running", 2, { COLOUR: "blue" }]);
-  ground.finish("long");
-  assert.equal((await run.report).how, "done");
-});
-
-test("a session that is stopped twice ended when it was stopped first, and has no end when it is used again [S1]", async (t) => {
-  const { sandbox, clock } = await openPlayed(t);
-  const timesOf = ({ createdAt, updatedAt, usedAt, endedAt }: Session) => [createdAt, updatedAt, usedAt, endedAt];
-  const start = clock.now();
-  unwrap(await sandbox.sessions.use(alice));
-  clock.move(1000);
-  const first = unwrap(await sandbox.sessions.stop(alice)) ?? assert.fail("there is one");
-  assert.deepEqual(timesOf(first), [start, start + 1000, start, start + 1000]);
-  clock.move(1000);
-  assert.deepEqual(unwrap(await sandbox.sessions.stop(alice)), first);
-  const again = unwrap(await sandbox.sessions.use(alice));
-  assert.deepEqual(timesOf(again), [start, start + 2000, start + 2000, undefined]);
-});
-
-test("who deletes a session waits for its programs alone, and takes nothing from another user [S1][X2]", async (t) => {
-  const ground = await openPlayed(t);
-  const { executions, sessions } = ground.sandbox;
-  unwrap(await executions.submit(bare, long));
-  const { id } = unwrap(await executions.submit({ ...bare, owner: bob }, { ...long, code: "his" }));
-  await until("both run", () => ground.running().length === 2);
-  unwrap(await sessions.stop(alice, { forget: true }));
-  assert.equal((await executions.find(bob, id))?.status, "running");
-  assert.ok(executions.follow(bob, id) !== undefined);
-  ground.finish("his");
-  assert.equal((await executions.wait(bob, id, never))?.status, "completed");
-});
-
 test("a program that is asked for just before its session is stopped is cancelled, and neither waits for the other [S1][X1]", async (t) => {
   const ground = await openPlayed(t);
   unwrap(await ground.sandbox.sessions.use(alice));
@@ -276,16 +200,6 @@ test("a program that is asked for just before its session is stopped is cancelle
   const [run, stopped] = [ground.sandbox.run(bare, long), ground.sandbox.sessions.stop(alice)];
   assert.equal(unwrap(await stopped)?.status, "stopped");
   assert.equal((await unwrap(await run).report).how, "cancelled");
-});
-
-test("a program that there was no room for keeps nobody waiting who stops the session [S1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { executionsMax: 1, waitingMax: 0 } });
-  const first = unwrap(await ground.sandbox.run(bare, long));
-  const refused = await ground.sandbox.run(bare, echo);
-  assert.equal(refused.ok || refused.failure.code, "sandbox_full");
-  ground.finish("long");
-  await first.report;
-  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
 });
 
 test("a program that does not listen ends with its sandbox when its session is stopped [S1][X4]", async (t) => {
@@ -296,55 +210,28 @@ test("a program that does not listen ends with its sandbox when its session is s
   assert.equal((await run.report).how, "lost");
 });
 
-test("a session whose end cannot be written is told as that, and is there as before [S1][Q2]", async (t) => {
-  let isFull = false;
+test("what cannot be written of a session is told as that: none is made, none is stopped or forgotten, and its time is over all the same [S1][Q2]", async (t) => {
+  let isFull = true;
   const wrapStorage = (storage: Storage): Storage => ({
     ...storage,
     putSession: async (row) => (isFull ? full : storage.putSession(row)),
     forgetSession: async (owner) => (isFull ? full : storage.forgetSession(owner)),
   });
-  const { sandbox } = await openPlayed(t, { wrapStorage });
-  const before = unwrap(await sandbox.sessions.use(alice));
-  isFull = true;
-  assert.deepEqual(
-    [await sandbox.sessions.stop(alice), await sandbox.sessions.stop(alice, { forget: true })],
-    [full, full],
-  );
-  assert.deepEqual(await sandbox.sessions.find(alice), before);
-});
-
-test("a session that cannot be written down is none, and nothing waits for its end [S1][Q2]", async (t) => {
-  let isFull = true;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    putSession: async (row) => (isFull ? full : storage.putSession(row)),
-  });
   const ground = await openPlayed(t, { wrapStorage });
   const { sessions } = ground.sandbox;
-  const timers = ground.clock.timers();
-  const refused = await ground.sandbox.run(bare, echo);
-  assert.deepEqual([await sessions.use(alice), await sessions.create(alice, { dialect: "seed" })], [full, full]);
-  assert.deepEqual([refused, await sessions.find(alice), ground.clock.timers()], [full, undefined, timers]);
+  const [use, create] = [() => sessions.use(alice), () => sessions.create(alice, { dialect: "seed" })];
+  const refused = [await ground.sandbox.run(bare, echo), await use(), await create()];
+  assert.deepEqual([refused, await sessions.find(alice)], [[full, full, full], undefined]);
   isFull = false;
-  const { generation, status } = unwrap(await sessions.use(alice));
-  assert.deepEqual([generation, status, ground.provider.opened()], [1, "running", 0]);
-});
-
-test("a session is over after its time also where that cannot be written, and what ended is not in error [S1][Q2]", async (t) => {
-  let isFull = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    putSession: async (row) => (isFull ? full : storage.putSession(row)),
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { sessions } = ground.sandbox;
-  const { usedAt } = unwrap(await sessions.use(alice));
+  const before = unwrap(await use());
   isFull = true;
+  assert.deepEqual([await sessions.stop(alice), await sessions.stop(alice, { forget: true })], [full, full]);
+  assert.deepEqual(await sessions.find(alice), before);
   ground.clock.move(ttlMs);
   await ground.sandbox.sweep();
   ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
-  const session = await sessions.find(alice);
-  assert.deepEqual([session?.status, session?.error, session?.endedAt], ["stopped", undefined, usedAt + ttlMs]);
+  const over = await sessions.find(alice);
+  assert.deepEqual([over?.status, over?.error, over?.endedAt], ["stopped", undefined, before.usedAt + ttlMs]);
 });
 
 test("a session in error is well again when a sandbox sees the files of its place, and not by one that sees none [S1][X3]", async (t) => {
@@ -537,24 +424,6 @@ test("what another server goes on with ends here, a conversation or all of a use
   assert.equal((await third?.report)?.how, "done");
 });
 
-test("what runs of a session in whose place another server puts a new one ends, also where the old one was deleted [N1][S1]", async (t) => {
-  const { homes, wrapStorage, pass, forget } = sharing();
-  const ground = await openPlayed(t, { homes, wrapStorage });
-  const there = ground.beside();
-  const place = await ground.place("c1");
-  for (const isDeleted of [true, false]) {
-    const run = unwrap(await ground.sandbox.run(place, long));
-    unwrap(await there.sessions.stop(alice, { forget: isDeleted }));
-    // Of a deleted one the word comes late; of the other, only that of the new one.
-    if (!isDeleted) forget();
-    ground.clock.move(1000);
-    unwrap(await there.sessions.create(alice, { dialect: "seed" }));
-    assert.equal(await isOver(run.report), false);
-    pass();
-    assert.equal((await run.report).how, "cancelled");
-  }
-});
-
 test("who uses a session here that was stopped or made anew elsewhere has it without what was left of the old one, though no word came [N1][S1]", async (t) => {
   const { homes, wrapStorage } = sharing();
   const ground = await openPlayed(t, { homes, wrapStorage });
@@ -589,29 +458,4 @@ test("a session that was used elsewhere in the meantime ends here in its time, t
   ground.clock.move(ttlMs);
   await until("its sandbox is gone", () => ground.played.living().length === 0);
   assert.deepEqual(ground.played.guests[0]?.told, ["close session_expired"]);
-});
-
-test("other servers are told of the end of a session when it is written down, so that whoever looks sees it [N1][S1]", async (t) => {
-  const seen: unknown[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async tell(topic, key) {
-      const row = await storage.findSession(alice);
-      const { status, generation } = row === undefined ? {} : JSON.parse(row.body);
-      seen.push([key, status, generation]);
-      return storage.tell(topic, key);
-    },
-  });
-  const { sandbox } = await openPlayed(t, { wrapStorage });
-  const { sessions } = sandbox;
-  unwrap(await sessions.create(alice, { dialect: "seed" }));
-  assert.deepEqual(seen, [], "there was none before");
-  unwrap(await sessions.stop(alice));
-  unwrap(await sessions.create(alice, { dialect: "seed" }));
-  unwrap(await sessions.stop(alice, { forget: true }));
-  assert.deepEqual(seen, [
-    [alice, "stopped", 1],
-    [alice, "running", 2],
-    [alice, undefined, undefined],
-  ]);
 });
