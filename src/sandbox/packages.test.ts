@@ -3,9 +3,11 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -17,29 +19,33 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
+import { openDatabase } from "../../test/world/database.ts";
 import { until } from "../../test/world/events.ts";
+import { folderWith } from "../../test/world/folder.ts";
 import { manualClock } from "../../test/world/manual-clock.ts";
-import { installing, makeTooDeep, pip, pipPlay, wanted } from "../../test/world/played-installs.ts";
 import { type Play, type PlayedGuest, playedProvider } from "../../test/world/played-provider.ts";
+import { testSettings as settings } from "../../test/world/sandbox-settings.ts";
 import { quietLogger } from "../../test/world/workspace.ts";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { derivedHex, systemIds } from "../base/ids.ts";
 import { ok, type Result } from "../base/result.ts";
-import { failure } from "../protocol/failure.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
+import { wordsFor } from "../words/words.ts";
 import { installInGuest } from "./install-packages.ts";
-import { type Network, openNetwork } from "./network/network.ts";
+import type { Network } from "./network/network.ts";
 import { isOver, openPackageFolders } from "./package-folders.ts";
-import { type Package, packageProgram } from "./package-programs.ts";
-import type { Packages, PackagesWanted, Session } from "./sandbox.ts";
+import { packageProgram } from "./package-programs.ts";
+import { openSandbox, type Packages, type PackagesWanted, type SandboxProvider } from "./sandbox.ts";
 
 // What is installed for the sessions of users, with guests whose part is played; real ones are in test/contracts/sandbox-packages.test.ts.
+
+const pip = (name: string, version?: string) => ({ manager: "pip", name, version }) as const;
 
 const [ann, ben, cas] = [OwnerId.parse("ann"), OwnerId.parse("ben"), OwnerId.parse("cas")];
 
 const greeter = pip("greeter");
 
-const _left = { manager: "npm", name: "left", version: undefined } as const;
+const left = { manager: "npm", name: "left", version: undefined } as const;
 
 const good = pipPlay();
 
@@ -55,6 +61,52 @@ async function told({ install }: Packages, ...packages: PackagesWanted["packages
 
 function folderOf([guest]: readonly PlayedGuest[]): string {
   return guest?.wanted.workspace?.folder ?? assert.fail("there is a folder");
+}
+
+type Options = {
+  readonly clock?: Clock;
+  readonly npmRegistry?: string | undefined;
+  readonly provider?: Partial<SandboxProvider>;
+};
+
+function installing(t: TestContext, play: Play, options: Options = {}) {
+  const { clock = systemClock, npmRegistry } = options;
+  const [storage, packagesDir] = [openDatabase(t), folderWith(t, {})];
+  /** May be changed, as settings are. */
+  const network = { hosts: [], privateHosts: [], packageIndex: "https://pypi.org/simple", npmRegistry };
+  const open = () => {
+    const played = playedProvider(play);
+    const sandbox = openSandbox({
+      ...{ provider: { ...played, ...options.provider }, storage, clock, ids: systemIds, logger: quietLogger([]) },
+      ...{ words: wordsFor("en"), settings, network, packagesDir },
+    });
+    t.after(() => sandbox.close());
+    return { ...sandbox, guests: played.guests };
+  };
+  return { open, storage, network, folderOf: (owner: OwnerId) => join(packagesDir, derivedHex(32, owner)) };
+}
+
+const wanted = (...packages: PackagesWanted["packages"]) => ({
+  ...{ packages, timeoutMs: 1000, allowsConflicts: false },
+});
+
+/** What pip would say; what it was asked for is heard. */
+function pipPlay(heard: string[] = [], isGood: (asked: string) => boolean = () => true): Play {
+  return ({ code, stdin }) => {
+    if (code.includes("pip list")) return { code: 0, says: JSON.stringify([{ name: "greeter", version: "1.0" }]) };
+    const asked = Buffer.from(stdin ?? []).toString();
+    heard.push(asked);
+    return isGood(asked) ? { code: 0 } : { code: 1, says: "no such package" };
+  };
+}
+
+/** More than can be measured, and so more than may be there: the last name is longer than a path may be. */
+function makeTooDeep(folder: string): void {
+  let path = folder;
+  for (; path.length < 3900; mkdirSync(path)) path = join(path, "d".repeat(100));
+  const here = openSync(path, "r");
+  writeFileSync(`/proc/self/fd/${here}/${"f".repeat(250)}`, "x");
+  closeSync(here);
 }
 
 test("what was installed for a session stays when it is revived, and goes when another one takes its place [X5][S1]", async (t) => {
@@ -73,38 +125,17 @@ test("what was installed for a session stays when it is revived, and goes when a
   assert.deepEqual([existsSync(folderOf(ann)), await sessions.find(ann)], [false, undefined]);
 });
 
-test("a session that cannot be made anew, or deleted, is there as before, with its packages [X5][S1][Q2]", async (t) => {
-  const { open, folderOf, storage } = installing(t, pipPlay());
-  const { packages, sessions } = open();
-  unwrap(await packages.install(ann, wanted(pip("greeter"))));
-  unwrap(await sessions.stop(ann));
-  const { putSession } = storage;
-  storage.putSession = async () => failure("storage_full", {});
-  const refused = await sessions.create(ann, { dialect: "seed" });
-  storage.putSession = putSession;
-  const { forgetSession } = storage;
-  storage.forgetSession = async () => failure("storage_full", {});
-  assert.equal((await sessions.stop(ann, { forget: true })).ok, false);
-  storage.forgetSession = forgetSession;
-  const revived = unwrap(await sessions.use(ann));
-  assert.deepEqual(
-    [refused.ok || refused.failure.code, revived.packages?.status, existsSync(folderOf(ann))],
-    ["storage_full", "completed", true],
-  );
-});
-
 test("what can be installed nowhere, or from another index than the one that is set, is refused with the setting [X5][P5]", (t) => {
   const { packages } = installing(t, pipPlay()).open();
   const refused = (more: Partial<PackagesWanted>) => {
     const refusal = packages.refusal({ ...wanted(pip("greeter")), ...more });
     return refusal && [refusal.failure.code, refusal.failure.params];
   };
-  const npm = { manager: "npm", name: "left", version: undefined } as const;
   assert.deepEqual(
     [refused({}), refused({ index: "https://pypi.org/simple/" }), refused({ index: "https://other.test/simple" })],
     [undefined, undefined, ["package_index_refused", { setting: "sandbox.package_index" }]],
   );
-  assert.deepEqual(refused({ packages: [pip("greeter"), npm] }), [
+  assert.deepEqual(refused({ packages: [greeter, left] }), [
     "packages_not_configured",
     { setting: "sandbox.npm_registry" },
   ]);
@@ -248,58 +279,16 @@ test("where no sandbox can be had for an installation it is told why, and when t
 
 // How one is installed.
 
-const limits = {
-  ...{ memoryBytes: 1, processesMax: 1, cpus: 1, fileBytesMax: 1, tmpBytesMax: 1, outputBytesMax: 1 },
-};
-
-/** Of the session: another one than those of the settings. */
-const ownLimits = { ...limits, memoryBytes: 2 };
-
-type Rules = { readonly packageIndex: string; readonly npmRegistry: string | undefined };
-
-const pypi: Rules = { packageIndex: "https://pypi.org/simple", npmRegistry: undefined };
-
-function openInstaller(
-  t: TestContext,
-  play: Play,
-  way?: Network,
-  set = pypi,
-  packages: readonly Package[] = [greeter],
-) {
-  const dir = mkdtempSync(join(tmpdir(), "agentyard-install-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const folders = openPackageFolders(dir, { ids: systemIds, logger: quietLogger([]) });
-  const provider = playedProvider(play);
-  const rules = { hosts: [], privateHosts: [], ...set };
-  const network = way ?? openNetwork({ rules, clock: systemClock, logger: quietLogger([]) });
-  const host = { provider, reaped: Promise.resolve(), settings: { limits }, network, rules, folders };
-  const install = (signal = new AbortController().signal) =>
-    installInGuest(
-      { ...host, clock: systemClock, ids: systemIds, logger: quietLogger([]) },
-      {
-        ...{ owner: localOwner, session: session(), packages, signal },
-        wanted: { packages, timeoutMs: 1000, allowsConflicts: false },
-      },
-    );
-  return { install, folders, guests: provider.guests, own: join(dir, derivedHex(32, localOwner)) };
-}
-
-function session(): Session {
-  return {
-    ...{ id: "s", owner: localOwner, status: "running", error: undefined, dialect: "seed", generation: 1, ttlMs: 1 },
-    ...{ createdAt: 0, updatedAt: 0, usedAt: 0, endedAt: undefined, agentId: undefined, businessDomain: undefined },
-    ...{ templateId: undefined, uploads: { fileBytesMax: 1, filesMax: 1, types: [] }, limits: ownLimits, env: {} },
-    ...{ executionTimeoutMs: 1, packages: undefined, degraded: [] },
-  };
-}
-
 test("an installation becomes current in one stroke, and the one before stays for those who read it [X5]", async (t) => {
-  const { install, folders, own, guests } = openInstaller(t, good);
-  await folders.of(localOwner);
-  assert.equal(readlinkSync(join(own, "current")), "none");
+  const place = installing(t, good);
+  const { packages, sessions, guests } = place.open();
+  const limits = { memoryBytes: 2 };
+  const { limits: ownLimits } = unwrap(await sessions.create(ann, { dialect: "public", limits }));
+  const own = place.folderOf(ann);
   const names: string[] = [];
   for (let count = 0; count < 3; count += 1) {
-    assert.deepEqual(await install(), ok([{ manager: "pip", name: "greeter", version: "1.0" }]));
+    const { installed } = unwrap(await packages.install(ann, wanted(greeter))).packages ?? assert.fail();
+    assert.deepEqual(installed, [{ manager: "pip", name: "greeter", version: "1.0" }]);
     names.push(readlinkSync(join(own, "current")));
   }
   assert.deepEqual(readdirSync(own).toSorted(), ["current", "none", ...names.slice(1)].toSorted());
@@ -309,30 +298,24 @@ test("an installation becomes current in one stroke, and the one before stays fo
     [first?.workspace?.writable, first?.packages, first?.uid, typeof first?.network, first?.env],
     ["all", undefined, undefined, "function", {}],
   );
-  assert.deepEqual([first?.limits, first?.near], [ownLimits, localOwner]);
+  assert.deepEqual([first?.limits, first?.near], [ownLimits, ann]);
 });
 
 test("a sandbox without pip, an index that says no and a list that makes no sense leave everything as it was [X5]", async (t) => {
-  const cases = [
-    [() => ({ code: 97 }), { code: "installer_missing", params: { manager: "pip" } }],
-    [
-      () => ({ code: 1, says: "\u001b[31mno such package\u001b[0m\n" }),
-      { code: "packages_failed", params: { why: "index", said: "no such package" } },
-    ],
-    [() => ({ code: 0, says: "{" }), { code: "packages_failed", params: { why: "lost", said: "" } }],
-    [() => ({ code: 0, how: "timeout" as const }), { code: "packages_failed", params: { why: "time", said: "" } }],
-    [() => ({ code: 0, how: "lost" as const }), { code: "packages_failed", params: { why: "lost", said: "" } }],
-    [
-      () => ({ code: 0, how: "cancelled" as const }),
-      { code: "packages_failed", params: { why: "cancelled", said: "" } },
-    ],
-  ] as const;
+  const failed = (why: string, text = "") => ({ code: "packages_failed", why, said: text });
+  const cases: readonly (readonly [Play, object])[] = [
+    [() => ({ code: 97 }), { code: "installer_missing", manager: "pip" }],
+    [() => ({ code: 1, says: "\u001b[31mno such package\u001b[0m\n" }), failed("index", "no such package")],
+    [() => ({ code: 0, says: "{" }), failed("lost")],
+    [() => ({ code: 0, how: "timeout" }), failed("time")],
+    [() => ({ code: 0, how: "lost" }), failed("lost")],
+    [() => ({ code: 0, how: "cancelled" }), failed("cancelled")],
+  ];
   for (const [play, expected] of cases) {
-    const { install, own, guests } = openInstaller(t, play);
-    const failed = await install();
-    assert.deepEqual([failed.ok, readdirSync(own), guests[0]?.told], [false, ["current", "none"], ["close done"]]);
-    assert.ok(!failed.ok);
-    assert.deepEqual({ code: failed.failure.code, params: failed.failure.params }, expected);
+    const place = installing(t, play);
+    const { packages, guests } = place.open();
+    assert.deepEqual(await told(packages, greeter), expected);
+    assert.deepEqual([readdirSync(place.folderOf(ann)), guests[0]?.told], [["current", "none"], ["close done"]]);
   }
 });
 
@@ -362,30 +345,39 @@ test("packages of pip and npm are installed in turn, by a sandbox that reaches t
     if (!list) asked.push(`${Buffer.from(stdin ?? []).toString()}${env?.PIP_INDEX_URL ?? env?.npm_config_registry}`);
     if (code.includes("npm ls"))
       return { code: 0, says: JSON.stringify({ dependencies: { left: { version: "2.0" } } }) };
-    return good({ ...noExecution, code });
+    return good({ id: "", language: "bash", agent: "packages", timeoutMs: 1, code });
   };
-  const way: Network = {
+  const network: Network = {
     wayOut(_, more) {
       reached.push(more?.hosts);
       return () => {};
     },
   };
-  const set = { ...pypi, npmRegistry: "https://registry.test" };
-  const packages = [{ manager: "npm", name: "left", version: undefined } as const, greeter];
-  const { install } = openInstaller(t, play, way, set, packages);
+  const session = unwrap(await installing(t, good).open().sessions.use(ann));
+  const logger = quietLogger([]);
+  const folders = openPackageFolders(folderWith(t, {}), { ids: systemIds, logger });
+  const host = { reaped: Promise.resolve(), settings, network, folders, clock: systemClock, ids: systemIds, logger };
+  const install = (rules: { packageIndex: string; npmRegistry?: string }, packages: PackagesWanted["packages"]) =>
+    installInGuest(
+      {
+        ...host,
+        provider: playedProvider(play),
+        rules: { hosts: [], privateHosts: [], npmRegistry: undefined, ...rules },
+      },
+      { owner: ann, session, packages, signal: new AbortController().signal, wanted: wanted(...packages) },
+    );
+  const set = { packageIndex: "https://pypi.org/simple", npmRegistry: "https://registry.test" };
   assert.deepEqual(
-    await install(),
+    await install(set, [left, greeter]),
     ok([
       { manager: "pip", name: "greeter", version: "1.0" },
       { manager: "npm", name: "left", version: "2.0" },
     ]),
   );
   assert.deepEqual(asked, ["greeter\nhttps://pypi.org/simple", "left\nhttps://registry.test"]);
-  await openInstaller(t, good, way, { packageIndex: "http://mirror.test:81/simple", npmRegistry: undefined }).install();
+  await install({ packageIndex: "http://mirror.test:81/simple" }, [greeter]);
   assert.deepEqual(reached, [["pypi.org:443", "registry.test:443", "files.pythonhosted.org:443"], ["mirror.test:81"]]);
 });
-
-const noExecution = { id: "", language: "bash", agent: "packages", timeoutMs: 1 } as const;
 
 test("an installation that a crash cut off in its last moment does not keep the next one from its place [X5][Q2]", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));

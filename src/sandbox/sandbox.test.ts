@@ -257,11 +257,6 @@ const artifact = (path: string) => ({ path, bytes: 1, hash: "h", type: "text/pla
 
 const change = (path: string) => ({ path, before: undefined, after: state, lost: undefined });
 
-test("a short execution stands in a list as it is [X2]", () => {
-  const short = { ...small, artifacts: [artifact("outputs/a")] };
-  assert.deepEqual(listedExecution(short), short);
-});
-
 test("of long texts a list shows the beginning and the end, and counts what is left out, also what was before [X2]", () => {
   const long = `${"a".repeat(2000)}${"b".repeat(2000)}`;
   const short = `${"a".repeat(1024)}${gap}${"b".repeat(1024)}`;

@@ -47,24 +47,6 @@ export const executionPromises: readonly Promised[] = [
     },
   },
   {
-    says: "handler(event) gives its value back, also when it is 0, false, empty or nothing [X1]",
-    async holds({ guest }) {
-      const { run } = await guest();
-      const event = '{"a":[0,false,"",[],{},null,"中文"]}';
-      const cell = (index: number) => `def handler(event): return event["a"][${index}]`;
-      const script = (index: number) => `const handler = (event) => event.a[${index}];`;
-      const values = ["0", "false", '""', "[]", "{}", "null", '"中文"'];
-      const outcomes = await Promise.all(
-        values.flatMap((_, index) => [
-          run("python", cell(index), { event }),
-          run("javascript", script(index), { event }),
-        ]),
-      );
-      const expected = values.flatMap((value) => Array<unknown>(2).fill(done({ results: [`json ${value}`] })));
-      assert.deepEqual(outcomes, expected);
-    },
-  },
-  {
     says: "values come back as JSON, those that are too deep for it as text [X1]",
     async holds({ guest }) {
       const { run } = await guest();

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { homesHere } from "../../src/homes/homes.ts";
-import { failure, makeFailure } from "../../src/protocol/failure.ts";
+import { makeFailure } from "../../src/protocol/failure.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import type { ExecutionRecord, ProgramOutput, ProgramPlace } from "../../src/sandbox/sandbox.ts";
 import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
+import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
 // Executions over sandboxes whose part the test plays: what is known of them, what is written down, and when they end.
@@ -251,33 +251,6 @@ test("the end of an execution that cannot be written at once is written when it 
 
 const unrecorded = (line: string) => line.startsWith("an execution could not be recorded");
 
-test("that a program is over is written after that it runs, however long that takes [X2]", async (t) => {
-  const held = Promise.withResolvers<void>();
-  const written: string[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async putExecution(row, options) {
-      const { status } = JSON.parse(row.body);
-      if (status === "running") await held.promise;
-      written.push(status);
-      return storage.putExecution(row, options);
-    },
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { executions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(bare, long));
-  await until("it runs", () => ground.running().length === 1);
-  // It is known as running a moment after it does.
-  await nextLoop();
-  ground.clock.move(500);
-  ground.finish("long");
-  const over = executions.wait(alice, id, never);
-  assert.deepEqual([await isOver(over), written], [false, ["pending"]]);
-  held.resolve();
-  assert.equal((await over)?.status, "completed");
-  assert.deepEqual(written, ["pending", "running", "completed"]);
-});
-
 test("the end of a program is known when the ledger has heard what it did to files, also where that fails [X2][W12]", async (t) => {
   const ground = await openPlayed(t);
   const { executions } = ground.sandbox;
@@ -452,28 +425,6 @@ test("the last executions that are over can still be listened to, and what is kn
   assert.deepEqual(await executions.find(alice, first?.id ?? ""), first);
 });
 
-test("who waits until nothing runs waits for programs, and for those who still listen to one [X2]", async (t) => {
-  const end = Promise.withResolvers<void>();
-  const played = playedProvider(async () => {
-    await end.promise;
-    return { code: 0, says: "said" };
-  });
-  const ground = await openPlayed(t, { played });
-  const { executions } = ground.sandbox;
-  await executions.quiet();
-  const { id } = unwrap(await executions.submit(await ground.place("c1"), echo));
-  const quiet = executions.quiet();
-  const listener = executions.follow(alice, id)?.[Symbol.asyncIterator]() ?? assert.fail();
-  const heard = listener.next();
-  assert.equal(await isOver(quiet), false, "a program runs");
-  end.resolve();
-  await executions.wait(alice, id, never);
-  assert.equal((await heard).value?.text, "said");
-  assert.equal(await isOver(quiet), false, "somebody listens");
-  await listener.return?.();
-  await quiet;
-});
-
 test("of outputs that are over, the newest are kept whole; a slow reader of an older one is told what it missed [X1][X4]", async (t) => {
   const saidBytes = 30 * 2 ** 20;
   const bytes = Buffer.alloc(saidBytes, "x");
@@ -503,26 +454,4 @@ test("of outputs that are over, the newest are kept whole; a slow reader of an o
   assert.ok(heard.cutBytes > 0);
   assert.equal(beginning.text.length + heard.bytes + heard.cutBytes, saidBytes);
   for (const other of others) assert.deepEqual(await readAll(other), { bytes: saidBytes, cutBytes: 0 });
-});
-
-test("what a report leaves out lies in a file, and where that cannot be written none is named [X1][Q2]", async (t) => {
-  const ground = await openPlayed(t, { played: playedProvider(({ code }) => ({ code: 0, says: code })) });
-  const place = await ground.place("c1");
-  const files = place.workspace ?? assert.fail("the place has a workspace");
-  const told = async (bytes: number, workspace = files) => {
-    const wanted = { language: "bash", code: "x".repeat(bytes), timeoutMs: 1000 } as const;
-    const { stdout } = await unwrap(await ground.sandbox.run({ ...place, workspace }, wanted)).report;
-    const kept = stdout.path === undefined ? undefined : unwrap(await files.read(stdout.path)).bytes.length;
-    return { cutBytes: stdout.cutBytes, kept };
-  };
-  assert.deepEqual(
-    [await told(64 * 1024), await told(64 * 1024 + 1)],
-    [
-      { cutBytes: 0, kept: undefined },
-      { cutBytes: 1, kept: 64 * 1024 + 1 },
-    ],
-  );
-  const write = async () => failure("write_failed", { path: "temp", why: "full" });
-  assert.deepEqual(await told(64 * 1024 + 1, { ...files, write }), { cutBytes: 1, kept: undefined });
-  assert.ok(ground.logged.includes('the output of an execution could not be kept {"code":"write_failed"}'));
 });

@@ -7,8 +7,7 @@ import type { Lack } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { cannotStart } from "./sandbox-guests.ts";
-import { openGround } from "./sandbox-service-place.ts";
-import { changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-played.ts";
+import { changedGuests, echo, isOver, openGround, openPlayed, writeInside } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
 // When a sandbox is started and for whom there is room, what is held for it, what is told of its files, and when it is gone.
@@ -199,28 +198,6 @@ test("conversations that begin at once do not take each other's prewarmed sandbo
   assert.deepEqual([ground.played.living(), ground.played.guests.length], [["/workspace/c1", "/workspace/c2"], 2]);
 });
 
-test("a sandbox that was made ready and that nobody used goes after its time, and keeps nobody waiting [X1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { guestIdleMs: 200_000 } });
-  const [idle, left] = [await ground.place("c1"), await ground.place("c2")];
-  const warm = async ({ workspace = assert.fail(), ...place }: typeof idle) => {
-    const looked = Promise.withResolvers<void>();
-    const lookAhead: typeof workspace.lookAhead = async () => {
-      looked.resolve();
-      return ok(undefined);
-    };
-    ground.sandbox.prewarm({ ...place, workspace: { ...workspace, lookAhead } }, "python");
-    assert.equal(await isOver(looked.promise), true);
-  };
-  await warm(idle);
-  assert.equal(ground.played.guests[0]?.wanted.near, alice, "where others of the same user are");
-  ground.clock.move(200_000);
-  await until("it is gone", () => ground.played.living().length === 0);
-  assert.deepEqual(ground.played.guests[0]?.told, ["warm root ", "close idle"]);
-  await warm(left);
-  await ground.sandbox.leave(left.row.number);
-  assert.equal(ground.sandbox.load().guests, 0);
-});
-
 test("no sandbox is started before all that an earlier process left is gone [X3][X4]", async (t) => {
   const left = Promise.withResolvers<void>();
   const reap = async () => {
@@ -257,11 +234,10 @@ test("who leaves a conversation or a place goes on when its sandbox is gone, not
 
 test("the files of a conversation are held for a sandbox as long as it lives, and no longer [X1][S6]", async (t) => {
   const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const real = place.workspace ?? assert.fail();
+  const { workspace = assert.fail(), ...place } = await ground.place("c1");
   let held = 0;
-  const guestFolder: typeof real.guestFolder = async () => {
-    const found = unwrap(await real.guestFolder());
+  const guestFolder: typeof workspace.guestFolder = async () => {
+    const found = unwrap(await workspace.guestFolder());
     held += 1;
     const release = () => {
       held -= 1;
@@ -269,16 +245,10 @@ test("the files of a conversation are held for a sandbox as long as it lives, an
     };
     return ok({ ...found, release });
   };
-  const watched = { ...place, workspace: { ...real, guestFolder } };
+  const watched = { ...place, workspace: { ...workspace, guestFolder } };
   ground.played.fault = { why: "start_failed", said: "" };
-  assert.equal((await ground.sandbox.run(watched, echo)).ok, false);
-  assert.equal(held, 0, "one that did not start holds nothing");
-  const { open } = ground.provider;
-  ground.provider.open = () => Promise.reject(new Error("a mistake"));
-  assert.equal((await ground.sandbox.run(watched, echo)).ok, false);
-  assert.equal(held, 0, "nor one where a mistake was ours");
-  ground.provider.open = open;
-  await unwrap(await ground.sandbox.run(watched, echo)).report;
+  assert.deepEqual([(await ground.sandbox.run(watched, echo)).ok, held], [false, 0]);
+  await (await ground.run(watched, "at once")).report;
   assert.equal(held, 1);
   ground.played.guests[0]?.crash();
   await until("they are let go", () => held === 0);

@@ -5,7 +5,7 @@ import { type HomeKey, homesHere } from "../../src/homes/homes.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import { type Storage, type Told, toldTopics } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
-import { bare, changedGuests, echo, isOver, openPlayed } from "./sandbox-service-played.ts";
+import { bare, changedGuests, echo, isOver, openPlayed } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
 // What becomes of sessions, and of all that runs in them, when they are stopped, made anew, left alone, or used at several servers.
@@ -160,21 +160,6 @@ test("a session that is made anew is there when the sandboxes of the one before 
   letGo();
   assert.equal(unwrap(await made).generation, 2);
   assert.deepEqual([ground.played.guests[0]?.told, ground.played.living()], [["close session_created"], []]);
-});
-
-test("a session that is used at the very end of its time is revived when its sandboxes are gone, whatever its timer does [S1][X1]", async (t) => {
-  const { provider, letGo } = slowGuests();
-  const ground = await openPlayed(t, { provider });
-  await unwrap(await ground.sandbox.run(bare, echo)).report;
-  await nextLoop();
-  // Its time is over, and no timer has had its turn yet.
-  const over = ground.clock.now() + ttlMs;
-  ground.clock.now = () => over;
-  const used = ground.sandbox.sessions.use(alice);
-  assert.equal(await isOver(used), false);
-  letGo();
-  const { generation, usedAt } = unwrap(await used);
-  assert.deepEqual([generation, usedAt, ground.played.guests[0]?.told], [2, over, ["close session_expired"]]);
 });
 
 test("who comes while a session is being stopped gets one that runs, not the one that ends [S1]", async (t) => {

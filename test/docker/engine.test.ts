@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { openDockerEngine } from "../../src/sandbox/docker/engine.ts";
-import { startEditingEngine } from "../contracts/sandbox-editing-engine.ts";
 import { ownerUid, workspaceFolder } from "../contracts/sandbox-guests.ts";
 import {
   cannotUseDocker,
@@ -20,7 +20,9 @@ import { providerContract } from "../contracts/sandbox-promises.ts";
 import { until } from "../world/events.ts";
 
 const options = { skip: cannotUseDocker };
+
 const servingChild = join(import.meta.dirname, "../contracts/sandbox-serving-child.ts");
+
 const engine = openDockerEngine({ address: { socketPath: engineSocket ?? "/nowhere" }, clock: systemClock });
 
 async function containersOf(installation: string): Promise<string[]> {
@@ -167,3 +169,54 @@ test(
 );
 
 providerContract("docker", async () => dockerUnderTest(), { skip: cannotUseDocker });
+
+/** A way to the real engine that changes what containers are asked for: the product has no switch to leave a wall out. */
+async function startEditingEngine(
+  t: { after(action: () => void): void },
+  folder: string,
+  edit: (hostConfig: Record<string, unknown>) => void,
+): Promise<string> {
+  const handOn = async (incoming: IncomingMessage, answer: ServerResponse) => {
+    const body = await textOf(incoming);
+    const sent = incoming.url?.includes("/containers/create") ? edited(body, edit) : body;
+    const headers = { ...incoming.headers, "content-length": Buffer.byteLength(sent) };
+    const { method, url } = incoming;
+    const onward = request({ socketPath: engineSocket, path: url, method, headers, agent: false }, (answered) => {
+      answer.writeHead(answered.statusCode ?? 0, answered.headers);
+      answered.pipe(answer);
+    });
+    onward.on("error", () => answer.destroy());
+    onward.end(sent);
+  };
+  const server = createServer((incoming, answer) => void handOn(incoming, answer));
+  server.on("upgrade", (incoming, socket) => {
+    const { method, url: path, headers } = incoming;
+    const onward = request({ socketPath: engineSocket, path, method, headers, agent: false });
+    onward.on("upgrade", (_, engine, head) => {
+      socket.write("HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
+      socket.write(head);
+      engine.pipe(socket).pipe(engine);
+      for (const end of [engine, socket]) end.on("error", () => {});
+    });
+    onward.end();
+  });
+  const path = join(folder, "engine.sock");
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return path;
+}
+
+function edited(body: string, edit: (hostConfig: Record<string, unknown>) => void): string {
+  const wanted = JSON.parse(body);
+  edit(wanted.HostConfig);
+  return JSON.stringify(wanted);
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of incoming) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
+}
