@@ -5,8 +5,8 @@ import type { EventType } from "../../src/protocol/events.ts";
 import { ConversationId, OwnerId } from "../../src/protocol/ids.ts";
 import type { EncodedEvent, Storage, StoredEvent } from "../../src/storage/storage.ts";
 
-/** A sentence about storages and what shows that it is true. */
-export type Promised = { readonly says: string; readonly holds: (place: Place) => Promise<void> };
+/** Sentences about storages, each with what shows that it is true: at first in a storage that is empty. */
+export type Promises = Readonly<Record<string, (storage: Storage, place: Place) => Promise<void>>>;
 
 export type Opener = (clock: Clock) => Promise<Storage>;
 

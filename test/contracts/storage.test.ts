@@ -22,16 +22,27 @@ function storageContract(
   makeOpener: (t: TestContext) => Promise<Opener>,
   openCopy: (path: string) => Promise<Storage>,
 ): void {
-  const promises = [
-    ...[conversationPromises, logPromises, followerPromises, leasePromises],
-    ...[workspacePromises, cleanUpPromises, executionPromises, rulePromises],
-    ...[searchPromises, peoplePromises, secretPromises, toolboxPromises, sharingPromises, copyPromises(openCopy)],
+  const promises = {
+    ...conversationPromises,
+    ...logPromises,
+    ...followerPromises,
+    ...leasePromises,
+    ...workspacePromises,
+    ...cleanUpPromises,
+    ...executionPromises,
+    ...rulePromises,
+    ...searchPromises,
+    ...peoplePromises,
+    ...secretPromises,
+    ...toolboxPromises,
+    ...sharingPromises,
+    ...copyPromises(openCopy),
     ...changedPromises,
-  ].flat();
-  for (const { says, holds } of promises) {
+  };
+  for (const [says, holds] of Object.entries(promises)) {
     test(`${name}: ${says}`, async (t) => {
       await using place = openPlace(await makeOpener(t));
-      await holds(place);
+      await holds(await place.open(), place);
     });
   }
 }
