@@ -20,7 +20,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
-import { BrokenOff, type FileFailure, type Workspace } from "../../src/workspace/workspace.ts";
+import type { FileFailure, Workspace } from "../../src/workspace/workspace.ts";
 import { until } from "../world/events.ts";
 import { testWorkspace } from "../world/workspace.ts";
 
@@ -167,40 +167,6 @@ test("giving a file back is refused when somebody else has changed it meanwhile 
   assert.equal(await text(workspace, "outputs/a"), "of somebody else");
 });
 
-test("a stream is refused as soon as it is too large, and one that breaks off leaves nothing [W11][F4]", async (t) => {
-  const { workspace, base, folder } = await testWorkspace(t);
-  let given = 0;
-  const endless = (async function* () {
-    for (;;) {
-      given += 1_000;
-      yield Buffer.alloc(1_000, "x");
-    }
-  })();
-  const limit = { bytes: 10_000, setting: "uploads.file_bytes_max" };
-  assert.deepEqual(await reason(workspace.write("uploads/big", endless, { limit })), {
-    code: "too_large",
-    params: { path: "uploads/big", sizeBytes: 11_000, limitBytes: 10_000, setting: "uploads.file_bytes_max" },
-    retryable: false,
-  });
-  assert.equal(given, 11_000);
-  const broken = (async function* () {
-    yield Buffer.from("half");
-    throw new BrokenOff("the other side is gone");
-  })();
-  assert.deepEqual((await reason(workspace.write("uploads/half", broken)))?.params, {
-    path: "uploads/half",
-    why: "broken_off",
-  });
-  const mistaken = (async function* () {
-    yield Buffer.from("half");
-    throw new TypeError("of ours");
-  })();
-  await assert.rejects(workspace.write("uploads/half", mistaken), TypeError, "which no sender did");
-  const looks = { inspect: () => refusal };
-  assert.deepEqual(await reason(workspace.write("uploads/bad", "bad", looks)), refusal);
-  assert.deepEqual([readdirSync(join(folder, "uploads")), readdirSync(join(base, "staging"))], [[], []]);
-});
-
 test("a write that expects other content than is there is a conflict, and changes nothing [W11][F2]", async (t) => {
   const { workspace } = await testWorkspace(t);
   const first = await workspace.write("outputs/a", "one", { expected: null });
@@ -263,8 +229,6 @@ test("notes about calls are dropped when there are many; the newest stay [W12]",
   assert.ok(readdirSync(notes).length < 400);
   assert.deepEqual(await write(22), last, "the last call is still known");
 });
-
-const refusal = { code: "conflict", params: { path: "uploads/bad" }, retryable: false } as const;
 
 async function reason(answer: Promise<{ ok: boolean; failure?: FileFailure }>) {
   const { failure } = await answer;

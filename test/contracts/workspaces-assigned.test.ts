@@ -148,29 +148,6 @@ test("nothing brings the files of a deleted conversation back [S6]", async (t) =
   );
 });
 
-test("a branch begins with the uploads, results and drafts of its parent, and each goes on alone [L9]", async (t) => {
-  const { start, workspaces, path } = await openGround(t);
-  const [parent, branch] = [await start("parent"), await start("branch")];
-  const files = workspaces.ofConversation(parent);
-  await write(files, "uploads/data.csv", "a,b");
-  await write(files, "outputs/deep/er/report.md", "# all");
-  await write(files, "outputs/.hidden", "h");
-  await write(files, "temp/draft", "d");
-  unwrap(await files.write("outputs/run.sh", "echo", { mode: 0o755 }));
-  assert.deepEqual(unwrap(await workspaces.copy(parent, branch)), { files: 5, leftOut: [] });
-  await write(files, "uploads/data.csv", "changed");
-  assert.deepEqual(filesOf(path("workspace/branch")), {
-    "uploads/data.csv": "a,b",
-    "outputs/deep/er/report.md": "# all",
-    "outputs/.hidden": "h",
-    "outputs/run.sh": "echo",
-    "temp/draft": "d",
-  });
-  assert.equal(lstatSync(path("workspace/branch/outputs/run.sh")).mode & 0o777, 0o755);
-  const [unwritten, target] = [await start("unwritten", { bare: true }), await start("target", { bare: true })];
-  assert.deepEqual(unwrap(await workspaces.copy(unwritten, target)), { files: 0, leftOut: [] });
-});
-
 const hostileIds = [
   "",
   ".",

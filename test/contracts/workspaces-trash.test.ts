@@ -208,16 +208,6 @@ test("an upload that begins at the last look before its workspace is moved away 
   assert.deepEqual(await workspaces.trash(alice), []);
 });
 
-test("a person cleans up after themselves only [W10][Q1]", async (t) => {
-  const { start, workspaces, clock } = await openGround(t);
-  const [hers, his] = [await start("hers"), await start("his", { owner: bob })];
-  for (const conversation of [hers, his]) await write(workspaces.ofConversation(conversation), "outputs/a", "a");
-  clock.move(1);
-  assert.deepEqual(await workspaces.clean({ unusedMs: 0, owner: bob }), { workspaces: 1, bytes: 1, skipped: 0 });
-  assert.equal(await textOf(workspaces.ofConversation(hers), "outputs/a"), "a");
-  assert.deepEqual((await workspaces.trash(alice)).length + (await workspaces.trash(bob)).length, 1);
-});
-
 test("where nothing can be moved nothing is lost, and the log says why [W10][Q1]", async (t) => {
   const ground = await openGround(t);
   const { workspaces, clock, path, logged } = ground;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -13,45 +13,6 @@ import { writes } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const dayMs = 86_400_000;
-
-test("files of last month come back from the trash beside what the agent has made since, across restarts [W10][W4]", async (t) => {
-  const data = dataFolder(t);
-  const clock = movableClock();
-  await using model = await modelServer([
-    ...[calls(writes("outputs/report.md", "first"), writes("temp/draft", "x")), says("done")],
-    ...[calls(["list_files", {}], writes("outputs/report.md", "second")), says("done again")],
-  ]);
-  const id = "monthly";
-  {
-    await using yard = await startYard({ model, data, clock });
-    await must(yard.client.call("createConversation", { body: { id } }));
-    await yard.ask("write the report", { conversation: id });
-    clock.move(20 * dayMs);
-    const cleaned = await must(yard.client.call("cleanWorkspaces", { body: {} }));
-    assert.deepEqual(cleaned, { workspaces: 1, bytes: 5, skipped: 0, days: 7 });
-  }
-  await using yard = await startYard({ model, data, clock });
-  const { items } = await must(yard.client.call("listConversations", { query: {} }));
-  assert.deepEqual(
-    items.map((item) => item.id),
-    [id],
-    "the conversation itself is not cleaned up",
-  );
-  assert.equal((await stateOf(yard, id)).filesRemovedAt, clock.now());
-  await yard.ask("once more", { conversation: id });
-  const listed = model.asked[3]?.body.messages.filter((message) => message.role === "tool").at(-2);
-  assert.match(String(listed?.content), /^\(no files/, "the agent begins with an empty workspace");
-  assert.equal((await stateOf(yard, id)).filesRemovedAt, null);
-  const [entry] = (await must(yard.client.call("listTrash"))).items;
-  assert.ok(entry);
-  const restored = await must(yard.client.call("restoreTrash", { params: { trash: entry.id.slice(0, 5) } }));
-  const beside = `outputs/restored-${entry.id}`;
-  assert.deepEqual(restored, { conversation: id, files: 1, beside: [beside] });
-  assert.deepEqual(filesIn(data, `workspace/${id}`), {
-    "outputs/report.md": "second",
-    [`${beside}/report.md`]: "first",
-  });
-});
 
 test("a conversation that waits for a person keeps its files, however long it takes [W10]", async (t) => {
   const clock = movableClock();
@@ -112,19 +73,6 @@ function movableClock() {
     ahead += ms;
   };
   return { ...systemClock, now: () => at + ahead, move };
-}
-
-function stateOf({ client }: TestYard, id: string) {
-  return must(client.call("getState", { params: { id } }));
-}
-
-function filesIn(data: string, folder: string): Record<string, string> {
-  const names = readdirSync(join(data, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== ".metadata.json")
-    .map((entry) => join(entry.parentPath, entry.name));
-  return Object.fromEntries(
-    names.map((name) => [name.slice(join(data, folder).length + 1), readFileSync(name, "utf8")]),
-  );
 }
 
 test("of an earlier state it is said whether it can be had again: not where its bytes were lost, or nobody has replaced it yet [W12][F3]", async () => {
