@@ -84,34 +84,34 @@ test("behind proxies alone the farthest of them is the caller, and of a connecti
   );
 });
 
-const [annOfCaller, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
+const [ann, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob@example.com")];
 
 type Naming = Omit<Named, "caller"> & Partial<Pick<Named, "caller">>;
-const isAnn = { caller: { signedIn: annOfCaller } };
+const isAnn = { caller: { signedIn: ann } };
 
 const callers: [what: string, named: Naming, caller: string][] = [
   ["nobody", {}, "local"],
   ["the body before everything", { userId: "ann", actsAs: bob, owners: [bob] }, "ann"],
-  ["the header before the conversation", { actsAs: bob, owners: [annOfCaller] }, "bob@example.com"],
+  ["the header before the conversation", { actsAs: bob, owners: [ann] }, "bob@example.com"],
   ["the id inside a session's id", { sessionId: "sb-session-ann", owners: [bob] }, "ann"],
   ["the id inside the other spelling", { sessionId: "sess-bob@example.com" }, "bob@example.com"],
   ["an id with dashes in it", { sessionId: "sb-session-a-b-c" }, "a-b-c"],
   ["the session of anybody, which names nobody", { sessionId: "sess-agent-default" }, "local"],
-  ["the session of anybody, of a caller with a name", { sessionId: "sess-agent-default", actsAs: annOfCaller }, "ann"],
-  ["a session with a name of its own", { sessionId: "mine", actsAs: annOfCaller }, "ann"],
+  ["the session of anybody, of a caller with a name", { sessionId: "sess-agent-default", actsAs: ann }, "ann"],
+  ["a session with a name of its own", { sessionId: "mine", actsAs: ann }, "ann"],
   ["the public service's own ids", { sessionId: "sess_20250101_0a1b2c3d" }, "local"],
-  ["a conversation that one user has", { sessionId: "sess-agent-default", owners: [annOfCaller] }, "ann"],
-  ["a conversation that two users have", { owners: [annOfCaller, bob] }, "local"],
+  ["a conversation that one user has", { sessionId: "sess-agent-default", owners: [ann] }, "ann"],
+  ["a conversation that two users have", { owners: [ann, bob] }, "local"],
   ["a session of nobody who can be", { sessionId: "sess-not a user" }, "local"],
   ["the same user twice", { userId: "ann", sessionId: "sess-ann" }, "ann"],
   ["another user's session", { userId: "ann", sessionId: "sb-session-bob" }, "session_not_found"],
   ["another user's session", { actsAs: bob, sessionId: "sess-ann" }, "session_not_found"],
   ["a user id with a blank", { userId: "a b" }, "bad_request"],
   ["a user id of 49 characters", { userId: "x".repeat(49) }, "bad_request"],
-  ["an empty user id", { userId: "", actsAs: annOfCaller }, "bad_request"],
+  ["an empty user id", { userId: "", actsAs: ann }, "bad_request"],
   ["who is signed in, and nobody named", isAnn, "ann"],
   ["who is signed in, whoever has the conversation", { ...isAnn, owners: [bob] }, "ann"],
-  ["who is signed in, by every name", { ...isAnn, userId: "ann", actsAs: annOfCaller, sessionId: "sess-ann" }, "ann"],
+  ["who is signed in, by every name", { ...isAnn, userId: "ann", actsAs: ann, sessionId: "sess-ann" }, "ann"],
   ["who is signed in, in the session of anybody", { ...isAnn, sessionId: "sess-agent-default" }, "ann"],
   ["another user in the body of who is signed in", { ...isAnn, userId: "bob" }, "user_unknown"],
   ["another user than who is signed in", { ...isAnn, actsAs: bob }, "user_unknown"],
@@ -129,9 +129,8 @@ test("who is calling is the first that a request names, and nobody reaches anoth
 test("a session has its own id and three other names, and only for its own user [S1][S7]", () => {
   const session = { id: "mine" };
   const ids = ["mine", "sb-session-ann", "sess-ann", "sess-agent-default", "sess-bob", "sb-session-local", "yours", ""];
-  const own = (owner: OwnerId) =>
-    ids.filter((id) => isOwnSession(owner, id, owner === annOfCaller ? session : undefined));
-  assert.deepEqual(own(annOfCaller), ["mine", "sb-session-ann", "sess-ann", "sess-agent-default"]);
+  const own = (owner: OwnerId) => ids.filter((id) => isOwnSession(owner, id, owner === ann ? session : undefined));
+  assert.deepEqual(own(ann), ["mine", "sb-session-ann", "sess-ann", "sess-agent-default"]);
   assert.deepEqual(own(localOwner), ["sess-agent-default", "sb-session-local"]);
 });
 

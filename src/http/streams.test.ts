@@ -89,7 +89,7 @@ test("a long text comes in pieces that take no character apart, and each says wh
   assert.deepEqual(heard(reasoning), [["3~1.2.1.r7t10012", [5, "ot"]]]);
 });
 
-const attemptOfLiveText = { turn: 1, step: 1, attempt: 1 };
+const firstAttempt = { turn: 1, step: 1, attempt: 1 };
 
 type Of = {
   readonly agent?: string;
@@ -99,12 +99,12 @@ type Of = {
 };
 
 function delta(text: string, of: Of = {}) {
-  return { ...{ frame: "delta", ...attemptOfLiveText, kind: "text", offset: 0, text }, ...of } satisfies LiveFrame;
+  return { ...{ frame: "delta", ...firstAttempt, kind: "text", offset: 0, text }, ...of } satisfies LiveFrame;
 }
 
 test("text of a helper waits until its reader hears of its step, and no longer than the helper works [C3][A2]", () => {
   const text = gatherLiveText();
-  const open = (agent?: string) => (agent === undefined ? undefined : attemptOfLiveText);
+  const open = (agent?: string) => (agent === undefined ? undefined : firstAttempt);
   text.startCounting();
   for (const agent of ["a", "b"]) text.add(delta(`of ${agent}`, { agent }));
   assert.deepEqual(
@@ -144,7 +144,7 @@ test("what gathered is taken once, in one piece where it goes on, and words are 
   for (const agent of [undefined, "a"]) {
     const own = agent === undefined ? {} : { agent };
     const text = gatherLiveText();
-    const open = (of?: string) => (of === agent ? attemptOfLiveText : undefined);
+    const open = (of?: string) => (of === agent ? firstAttempt : undefined);
     text.add(delta("on", own));
     text.add(delta("e", { ...own, offset: 2 }));
     text.add(delta("hm", { ...own, offset: 3, kind: "reasoning" }));
@@ -159,7 +159,7 @@ test("what gathered is taken once, in one piece where it goes on, and words are 
     text.add(delta("of the second", { ...own, step: 2 }));
     assert.deepEqual(text.take(open), [], "that step is over");
     assert.deepEqual(
-      text.take((of) => (of === agent ? { ...attemptOfLiveText, step: 2 } : undefined)),
+      text.take((of) => (of === agent ? { ...firstAttempt, step: 2 } : undefined)),
       [delta("of the second", { ...own, step: 2 })],
     );
   }
@@ -176,7 +176,7 @@ test("too much is what gathered since a reader is counted and last took somethin
   for (const agent of [undefined, "a"]) {
     const own = agent === undefined ? {} : { agent };
     const text = gatherLiveText();
-    const open = () => attemptOfLiveText;
+    const open = () => firstAttempt;
     text.add(delta("x".repeat(2 * most), own));
     assert.equal(text.isTooMuch(), false, "the answer so far came at once");
     text.startCounting();
@@ -198,7 +198,7 @@ test("too much is what gathered since a reader is counted and last took somethin
   anew.add(delta("x".repeat(most + 1)));
   anew.add(delta("anew", { step: 2 }));
   assert.deepEqual(
-    [anew.isTooMuch(), anew.take(() => ({ ...attemptOfLiveText, step: 2 }))],
+    [anew.isTooMuch(), anew.take(() => ({ ...firstAttempt, step: 2 }))],
     [false, [delta("anew", { step: 2 })]],
   );
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer as createServerOfTls } from "node:https";
+import { createServer as createTlsServer } from "node:https";
 import { createConnection, createServer, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -183,12 +183,12 @@ test("a name that nobody knows, and a host that nobody answers at, are told apar
   assert.equal(fateOf(await web.fetch({ url: "https://known.example/", signal })), "web_fetch_failed unreachable");
 });
 
-const outsideOfServiceFetch = "93.184.215.14";
+const outsideAddress = "93.184.215.14";
 const inside = "10.0.0.7";
 
 /** Names of services: one out there, one in the private network, and what they may lead to. */
 const lookup = async (host: string) =>
-  host.endsWith(".example") ? [outsideOfServiceFetch] : host === "service.corp.test" ? [inside] : [];
+  host.endsWith(".example") ? [outsideAddress] : host === "service.corp.test" ? [inside] : [];
 
 async function services(t: { after(end: () => unknown): void }, listener: Site) {
   const port = await siteServer(t, listener);
@@ -196,7 +196,7 @@ async function services(t: { after(end: () => unknown): void }, listener: Site) 
 }
 
 /** The answer, or the words of what was thrown. */
-async function fateOfOfServiceFetch(answer: Promise<Response>): Promise<string> {
+async function endOf(answer: Promise<Response>): Promise<string> {
   try {
     const response = await answer;
     return `${response.status} ${await response.text()}`;
@@ -224,14 +224,14 @@ test("a service is reached where the operator says, also inside and at any port,
     const fetch = web.fetchFor(`${place}/mcp`);
     const sent = { method: "POST", headers: { "x-own": "yes" }, body: "hello" };
     const first = fetch(`${place}/mcp`, sent);
-    if (place === "http://localhost") assert.equal(await fateOfOfServiceFetch(first), "fetch failed ENOTFOUND");
-    else assert.equal(await fateOfOfServiceFetch(first), "200 POST yes hello");
+    if (place === "http://localhost") assert.equal(await endOf(first), "fetch failed ENOTFOUND");
+    else assert.equal(await endOf(first), "200 POST yes hello");
   }
-  assert.deepEqual(called, [`${outsideOfServiceFetch}:4100`, "127.0.0.1:9000", "::1:9000"]);
+  assert.deepEqual(called, [`${outsideAddress}:4100`, "127.0.0.1:9000", "::1:9000"]);
   const fetch = web.fetchFor("https://service.example/");
-  assert.equal(await fateOfOfServiceFetch(fetch("http://service.example/packed")), "200 packed");
-  assert.equal(await fateOfOfServiceFetch(fetch("http://service.example/none")), "204 ");
-  assert.equal(await fateOfOfServiceFetch(fetch("http://service.example/strange")), "fetch failed EENCODING");
+  assert.equal(await endOf(fetch("http://service.example/packed")), "200 packed");
+  assert.equal(await endOf(fetch("http://service.example/none")), "204 ");
+  assert.equal(await endOf(fetch("http://service.example/strange")), "fetch failed EENCODING");
   const form = await fetch("http://service.example/", { method: "POST", body: new URLSearchParams({ a: "b c" }) });
   assert.deepEqual([await form.text(), form.headers.getSetCookie()], ["POST undefined a=b+c", ["a=1", "b=2"]]);
 });
@@ -275,38 +275,35 @@ test("what a service leads to is judged: only who is inside may lead inside, and
   ] as const;
   for (const [url, host, why] of refused) {
     assert.equal(
-      await fateOfOfServiceFetch(out(url, { headers })),
+      await endOf(out(url, { headers })),
       `the address ${host} is not reached (${why}): it was named by the server, not in the settings`,
     );
   }
-  assert.deepEqual(new Set(called), new Set([`${outsideOfServiceFetch}:4100`]));
+  assert.deepEqual(new Set(called), new Set([`${outsideAddress}:4100`]));
   seen.length = 0;
-  assert.equal(await fateOfOfServiceFetch(out(to("http://other.example/"), { headers })), "200 here");
+  assert.equal(await endOf(out(to("http://other.example/"), { headers })), "200 here");
   assert.deepEqual(seen, ["service.example:4100 GET Bearer x", "other.example GET -"]);
-  assert.equal(await fateOfOfServiceFetch(out(to("/next"), { method: "POST", body: "secret", headers })), "307 ");
-  assert.equal(await fateOfOfServiceFetch(out(to("/next"), { redirect: "manual" })), "307 ");
+  assert.equal(await endOf(out(to("/next"), { method: "POST", body: "secret", headers })), "307 ");
+  assert.equal(await endOf(out(to("/next"), { redirect: "manual" })), "307 ");
 
   called.length = 0;
   const within = web.fetchFor("http://service.corp.test:4100/");
   const from = `http://service.corp.test:4100/?to=${encodeURIComponent("http://10.0.0.8:9/")}`;
-  assert.equal(await fateOfOfServiceFetch(within(from)), "200 here");
+  assert.equal(await endOf(within(from)), "200 here");
   assert.deepEqual(called, [`${inside}:4100`, "10.0.0.8:9"]);
   const never = `http://service.corp.test:4100/?to=${encodeURIComponent("http://169.254.169.254/")}`;
-  assert.match(await fateOfOfServiceFetch(within(never)), /169\.254\.169\.254 is not reached \(never\)/);
-  assert.equal(await fateOfOfServiceFetch(within("http://service.corp.test:4100/circle")), "fetch failed EREDIRECTS");
+  assert.match(await endOf(within(never)), /169\.254\.169\.254 is not reached \(never\)/);
+  assert.equal(await endOf(within("http://service.corp.test:4100/circle")), "fetch failed EREDIRECTS");
 });
 
 test("a name that begins to mean an address of this network is not followed there [T7][G1]", async (t) => {
   const port = await siteServer(t, (_, response) => response.end("here"));
-  const addresses = [[outsideOfServiceFetch], [outsideOfServiceFetch], [inside], [inside]];
+  const addresses = [[outsideAddress], [outsideAddress], [inside], [inside]];
   const { web, called } = noteWeb({ lookup: async () => addresses.shift() ?? [], reach: () => port });
   const fetch = web.fetchFor("http://service.example/");
-  assert.equal(await fateOfOfServiceFetch(fetch("http://service.example/")), "200 here");
-  assert.match(
-    await fateOfOfServiceFetch(fetch("http://service.example/")),
-    /service\.example is not reached \(private\)/,
-  );
-  assert.deepEqual(called, [`${outsideOfServiceFetch}:80`]);
+  assert.equal(await endOf(fetch("http://service.example/")), "200 here");
+  assert.match(await endOf(fetch("http://service.example/")), /service\.example is not reached \(private\)/);
+  assert.deepEqual(called, [`${outsideAddress}:80`]);
 });
 
 test("a service out there is reached through the proxy, and one inside without it [G1][T2]", async (t) => {
@@ -331,13 +328,10 @@ test("a service out there is reached through the proxy, and one inside without i
     proxyEnv: { HTTP_PROXY: `http://127.0.0.1:${port}` },
     reach: (_, wanted) => (wanted === port ? port : site),
   });
-  assert.equal(
-    await fateOfOfServiceFetch(web.fetchFor("http://service.example/")("http://service.example/")),
-    "200 through",
-  );
-  assert.deepEqual(asked, [`CONNECT ${outsideOfServiceFetch}:80 HTTP/1.1`]);
+  assert.equal(await endOf(web.fetchFor("http://service.example/")("http://service.example/")), "200 through");
+  assert.deepEqual(asked, [`CONNECT ${outsideAddress}:80 HTTP/1.1`]);
   const within = web.fetchFor("http://service.corp.test:4100/");
-  assert.equal(await fateOfOfServiceFetch(within("http://service.corp.test:4100/")), "200 through");
+  assert.equal(await endOf(within("http://service.corp.test:4100/")), "200 through");
   assert.deepEqual([asked.length, called], [1, [`127.0.0.1:${port}`, `${inside}:4100`]]);
 });
 
@@ -363,7 +357,7 @@ const asking = (port: number) => `
 test("a site by https is reached where its authority is known, by its own name and by no other [T7][T2]", async (t) => {
   const [key, cert] = ["site.key", "site.pem"].map((name) => readFileSync(join(folder, name), "utf8"));
   const heard: string[] = [];
-  const server = createServerOfTls({ key, cert }, (request, response) => {
+  const server = createTlsServer({ key, cert }, (request, response) => {
     heard.push(String(request.headers.host));
     response.end("well met");
   });

@@ -218,10 +218,10 @@ function spoken(messages: readonly { readonly role: string; readonly content: un
     .map(({ content }) => String(content).replace(/\s*<system_reminder>[\s\S]*$/, ""));
 }
 
-const stallingOfChatResumed = { text: "word0 word1 word2", fault: { after: 2, kind: "stall" } } as const;
+const stallingSoon = { text: "word0 word1 word2", fault: { after: 2, kind: "stall" } } as const;
 
 test("whoever reads on without saying what reads what runs, not what waits behind it, and stops it by its answer [C4][C3]", async () => {
-  await using model = await modelServer([stallingOfChatResumed, says("the second")]);
+  await using model = await modelServer([stallingSoon, says("the second")]);
   await using world = await startChatYard({ model });
   const { yard } = world;
   const begun = await world.stream({ query: "one", conversation_id: "c1", inc_stream: false });
@@ -241,7 +241,7 @@ test("whoever reads on without saying what reads what runs, not what waits behin
 });
 
 test("an answer that was interrupted before a start goes on when somebody reads on [C4][L2]", async (t) => {
-  await using model = await modelServer(() => stallingOfChatResumed);
+  await using model = await modelServer(() => stallingSoon);
   const data = folderWith(t, {});
   const first = await startChatYard({ model, data, isOneProcess: true });
   const begun = await first.stream({ query: "hello", conversation_id: "c1" });

@@ -324,12 +324,12 @@ async function folder(t: TestContext): Promise<string> {
   return data;
 }
 
-const weatherOfCallerFunctions = {
+const described = {
   name: "get_weather",
   description: "The weather.",
   parameters: { type: "object", properties: {} },
 };
-const callerPart: CallerPart = { instructions: "Answer in verse.", functions: [weatherOfCallerFunctions] };
+const callerPart: CallerPart = { instructions: "Answer in verse.", functions: [described] };
 
 async function begin(yard: TestYard, part: CallerPart = callerPart, text = "how is it?") {
   const row = await must(yard.engine.create(localOwner, { id: "c", origin: "program" }));
@@ -386,8 +386,8 @@ test("a function that is called like a tool of ours is left out: ours runs [C5]"
   await using model = await modelServer([calls(["todo_write", { todos: [] }]), says("ok")]);
   await using yard = await startYard({ model });
   // By its own name, and by another one that it goes by, too.
-  const ours = ["todo_write", "list_workspace_files"].map((name) => ({ ...weatherOfCallerFunctions, name }));
-  const functions = [...ours, weatherOfCallerFunctions, { ...weatherOfCallerFunctions, description: "Again." }];
+  const ours = ["todo_write", "list_workspace_files"].map((name) => ({ ...described, name }));
+  const functions = [...ours, described, { ...described, description: "Again." }];
   const { rested } = await begin(yard, { functions });
   assert.equal(rested.answer, "ok");
   assert.deepEqual(all(rested.events, "decision.asked"), []);
@@ -405,7 +405,7 @@ test("a function that is called like a tool of ours is left out: ours runs [C5]"
 test("a function that is called like a tool on demand is the caller's; use_tool still reaches ours [C5][T1]", async () => {
   await using model = await modelServer([calls(["use_tool", { name: "todo_read" }], ["todo_read", {}]), says("ok")]);
   await using yard = await startYard({ model });
-  const { rested } = await begin(yard, { functions: [{ ...weatherOfCallerFunctions, name: "todo_read" }] });
+  const { rested } = await begin(yard, { functions: [{ ...described, name: "todo_read" }] });
   assert.deepEqual(
     all(rested.events, "decision.asked").map(({ kind, tool }) => [kind, tool]),
     [["function", "todo_read"]],

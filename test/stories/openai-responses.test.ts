@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -25,7 +24,7 @@ const weather = {
 };
 
 test("the openai client gets a response, and the log gives the same one later, also after a restart [C5][L6]", async (t) => {
-  const data = await folder(t);
+  const data = folder(t);
   await using model = await modelServer([{ text: "Hello to you.", reasoning: "A greeting." }]);
   let given: OpenAI.Responses.Response;
   {
@@ -243,12 +242,6 @@ test("what a response cannot honour is refused by its name, and a named conversa
   assert.deepEqual(await deleted, [409, "invalid_request_error", "response_in_conversation"]);
 });
 
-async function folder(t: TestContext): Promise<string> {
-  const data = await mkdtemp(join(tmpdir(), "agentyard-responses-"));
-  t.after(() => rm(data, { recursive: true, force: true }));
-  return data;
-}
-
 // What stays of the calls of programs, and for how long.
 
 const dayMs = 86_400_000;
@@ -338,7 +331,7 @@ test("a response that goes on has what counts: nothing undone, and words said du
 
 test("a response that waits behind another turn is queued, and cancelled when its message is withdrawn [C5]", async (t) => {
   await using model = await modelServer([calls(["pay", { mark: "a" }])]);
-  const tools = [effectTool("pay", "unsafe", join(folderOfOpenaiKept(t), "marks.jsonl"), { asks: true })];
+  const tools = [effectTool("pay", "unsafe", join(folder(t), "marks.jsonl"), { asks: true })];
   await using server = await openAiYard({ model, tools });
   const { id: waiting } = await respond(server, { input: "pay", conversation: "project" });
   const row = await must(server.yard.log.find(localOwner, "project"));
@@ -395,7 +388,7 @@ test("a function that is called like a tool of the agent is refused by its name,
 });
 
 test("what a caller left goes after 30 days with its files; what a person made or is to decide stays [S6][C5]", async (t) => {
-  const data = folderOfOpenaiKept(t);
+  const data = folder(t);
   const clock = movableClock();
   await using model = await modelServer([
     ...[
@@ -441,7 +434,7 @@ test("what a caller left goes after 30 days with its files; what a person made o
 });
 
 test("of a response that is not to be stored nothing stays after a restart in its middle, and results have an hour [C5][S6][L6]", async (t) => {
-  const data = folderOfOpenaiKept(t);
+  const data = folder(t);
   const clock = movableClock();
   await using model = await modelServer([calls(["get_weather", { city: "Paris" }]), endless, says("All of it.")]);
   const ids: string[] = [];
@@ -535,7 +528,7 @@ function movableClock() {
   return { ...systemClock, now: () => systemClock.now() + ahead, move };
 }
 
-function folderOfOpenaiKept(t: TestContext): string {
+function folder(t: TestContext): string {
   const data = mkdtempSync(join(tmpdir(), "agentyard-kept-"));
   t.after(() => rmSync(data, { recursive: true, force: true }));
   return data;

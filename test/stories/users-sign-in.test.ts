@@ -317,15 +317,15 @@ test("whoever guesses at a password to change it is stopped like one who signs i
   await yard.addUser({ id: "bob" });
   await yard.addUser({ id: "cat", password });
   await yard.addUser({ id: "root", isAdmin: true, password });
-  const cookieOfOfUsersSignInForm = async (user: string) => {
+  const enteredAs = async (user: string) => {
     const { path } = await must(yard.client.call("makeSignInLink", { params: { user } }));
     const link = new URLSearchParams(path.split("?")[1]).get("link") ?? "";
     const entered = await yard.call("POST /sign-in", { ...here, body: new URLSearchParams({ link }) });
     return entered.headers.get("set-cookie")?.split(";")[0] ?? "";
   };
   // One after the other: each is counted until it has worked.
-  const [cookie, ofBob] = [await cookieOfOfUsersSignInForm("ann"), await cookieOfOfUsersSignInForm("bob")];
-  const [ofCat, ofRoot] = [await cookieOfOfUsersSignInForm("cat"), await cookieOfOfUsersSignInForm("root")];
+  const [cookie, ofBob] = [await enteredAs("ann"), await enteredAs("bob")];
+  const [ofCat, ofRoot] = [await enteredAs("cat"), await enteredAs("root")];
   const change = async (user: string, sent: Change) => {
     const { status, code } = await yard.call(`PUT /api/v1/users/${user}/password`, { ...here, ...sent });
     return `${status} ${code}`.trim();
@@ -354,8 +354,6 @@ test("whoever guesses at a password to change it is stopped like one who signs i
 const body = { user: "ann", password };
 const signIn = "POST /api/v1/sign-in";
 
-const cookieOfOfUsersSignInForm = ({ headers }: Called) => (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-
 test("who signs out ends every sign-in that their browser showed, and is not told to be out where that cannot be stored [C6][Q2]", async () => {
   let [drops, full] = [0, 0];
   await using yard = await peopledYard(
@@ -371,14 +369,14 @@ test("who signs out ends every sign-in that their browser showed, and is not tol
     },
   );
   await yard.addUser({ id: "ann", password });
-  const signedIn = async () => cookieOfOfUsersSignInForm(await yard.call(signIn, { ...here, body }));
+  const signedIn = async () => cookieOf(await yard.call(signIn, { ...here, body }));
   const statusOf = async (cookie: string) => (await yard.call("GET /api/v1/me", { cookie })).status;
   /** Signs out, where the storage is full for this one of the changes; and who is known after that. */
   const out = async (fullFor = 0) => {
     const [first, second] = [await signedIn(), await signedIn()];
     [drops, full] = [0, fullFor];
     const left = await yard.call("POST /api/v1/sign-out", { ...here, cookie: `${first}; other=x; ${second}` });
-    return [left.code || left.status, cookieOfOfUsersSignInForm(left), await statusOf(first), await statusOf(second)];
+    return [left.code || left.status, cookieOf(left), await statusOf(first), await statusOf(second)];
   };
   assert.deepEqual(await out(), [204, "agentyard=", 401, 401]);
   assert.deepEqual(await out(1), ["storage_full", "", 200, 200]);

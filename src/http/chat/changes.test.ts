@@ -161,13 +161,7 @@ test("a step that is tried again is shown as running, with nothing of what faile
     ],
   );
 });
-
-const placeOfDocument: Parameters<typeof firstDocument>[1] = {
-  message: { type: "message.user", id: "m", text: "how many?", mode: "queue", seq: 1, at: 1_000 },
-  ...{ index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
-  ...{ isAnswered: true, isWithdrawn: false },
-};
-const first = () => firstDocument("c", placeOfDocument);
+const first = () => firstDocument("c", place);
 
 test("a change that two documents show is changed further in one of them alone [C3]", () => {
   const [one, other] = [first(), first()];
@@ -192,11 +186,11 @@ test("a text goes on with what is appended, and begins anew with what is put in 
   assert.equal(document.message.content.final_answer.answer.text, "No.");
 });
 
-const placeOfIncrements: ChatPlace = {
+const turnPlace: ChatPlace = {
   ...{ message: messageEvent, index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
   ...{ isAnswered: true, isWithdrawn: false },
 };
-const withProgress = { place: placeOfIncrements, needsProgress: true, language: "en" } as const;
+const withProgress = { place: turnPlace, needsProgress: true, language: "en" } as const;
 
 const factsIn = (plays: readonly Play[]): LogEvent[] =>
   plays.flatMap((play) => (play.play === "fact" ? [play.event] : []));
@@ -215,7 +209,7 @@ function liveIn(plays: readonly Play[]) {
 /** A connection from a place on: the document as it stands, then what changes. Pieces may come together. */
 function connect(plays: readonly Play[], options: ChangesOptions, { at, joined }: { at: number; joined: number }) {
   const turn = new TurnChanges(options);
-  const document = firstDocument("c", placeOfIncrements);
+  const document = firstDocument("c", turnPlace);
   const known = { text: 0, reasoning: 0 };
   const add = (kind: "text" | "reasoning", text: string, step: number): Change[] => {
     if (text === "") return [];
@@ -333,36 +327,27 @@ function openTurn() {
       const logged: LogEvent = { ...event, seq, at: 2_000 };
       return told(turn.addEvent(logged));
     },
-    said: (text: string, { offset = 0, step: stepOfLiveChanges = 1 } = {}) =>
-      told(turn.addText({ frame: "delta", turn: 1, step: stepOfLiveChanges, attempt: 1, kind: "text", offset, text })),
+    said: (text: string, { offset = 0, step: number = 1 } = {}) =>
+      told(turn.addText({ frame: "delta", turn: 1, step: number, attempt: 1, kind: "text", offset, text })),
   };
 }
-
-const stepOfLiveChanges: NewEvent = {
-  ...{ type: "step.started", turn: 1, step: 1, attempt: 1, slot: "base", model: "m", reason: "r" },
-  ...{ hash: "", bytes: 0, reused: 0 },
-};
-const answeredOfLiveChanges: NewEvent = {
-  ...{ type: "message.assistant", turn: 1, step: 1, text: "It was two.", finish: "stop", durationMs: 1 },
-  usage: { input: 10, output: 2 },
-};
 
 test("of text that comes live only what is new is shown, and none of a step that is not being written [C3]", () => {
   const turn = openTurn();
   assert.deepEqual(turn.said("too soon"), []);
-  turn.logged(stepOfLiveChanges);
+  turn.logged(step(1));
   assert.deepEqual(turn.said("It was"), [["answer.text", "append", "It was"]]);
   assert.deepEqual(turn.said("It was"), [], "it is there already");
   assert.deepEqual(turn.said("was two", { offset: 3 }), [["answer.text", "append", " two"]]);
   assert.deepEqual(turn.said(" and more", { offset: 30 }), [], "what is missing before it comes with the whole answer");
   assert.deepEqual(turn.said("of the next one", { step: 2 }), []);
-  assert.deepEqual(turn.logged(answeredOfLiveChanges), [["answer.text", "append", "."]]);
+  assert.deepEqual(turn.logged(answered(1, "It was two.")), [["answer.text", "append", "."]]);
   assert.deepEqual(turn.said("It was two. Late", { offset: 0 }), [], "its answer is whole");
 });
 
 test("what was shown of an answer that died with its server is taken away once, and is not what the turn ends with [C3][L2]", () => {
   const turn = openTurn();
-  turn.logged(stepOfLiveChanges);
+  turn.logged(step(1));
   turn.said("It w");
   const emptied = [["answer.text", "upsert", ""]];
   assert.deepEqual(turn.logged({ type: "turn.recovered", turn: 1, epoch: 2 }), emptied);

@@ -189,23 +189,9 @@ test("a turn that goes on at another server, which does not tell of it here, is 
   await reader.done;
   assert.deepEqual(await reader.news(), ["ping", 4, 5, "done"]);
 });
-
-const startedOfFollowMessageRaces: NewEvent = { type: "turn.started", turn: 1, message: "a", epoch: 1 };
-const stepOfFollowMessageRaces: NewEvent = {
-  ...{ type: "step.started", turn: 1, step: 1, attempt: 1, slot: "base", model: "m", reason: "r" },
-  ...{ hash: "", bytes: 0, reused: 0 },
-};
 const called: NewEvent = {
   ...{ type: "message.assistant", turn: 1, step: 1, text: "", finish: "tool_calls", durationMs: 1 },
   ...{ usage: { input: 1, output: 1 }, calls: [{ id: "c1", name: "look", arguments: "{}" }] },
-};
-const askedOfFollowMessageRaces: NewEvent = {
-  type: "decision.asked",
-  turn: 1,
-  id: "d",
-  call: "c1",
-  kind: "approval",
-  tool: "look",
 };
 const decided: NewEvent[] = [
   { type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "", previous: "" },
@@ -241,10 +227,10 @@ test("a question that is answered in the moment it is looked at ends no stream: 
   const told = await toldWhileDecided(
     { id: "a", seq: 1 },
     said("a"),
-    startedOfFollowMessageRaces,
-    stepOfFollowMessageRaces,
+    started(1, "a"),
+    step(1, 1),
     called,
-    askedOfFollowMessageRaces,
+    asked(1, "d", "c1"),
   );
   assert.deepEqual(told, [1, 2, 3, 4, 5, 6, 7]);
 });
@@ -253,10 +239,10 @@ test("who waits behind a question that is answered in that moment goes on waitin
   const told = await toldWhileDecided(
     { id: "b", seq: 6 },
     said("a"),
-    startedOfFollowMessageRaces,
-    stepOfFollowMessageRaces,
+    started(1, "a"),
+    step(1, 1),
     called,
-    askedOfFollowMessageRaces,
+    asked(1, "d", "c1"),
     said("b"),
   );
   assert.deepEqual(told, [6]);

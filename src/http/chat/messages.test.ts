@@ -170,21 +170,13 @@ function logged(...told: readonly Told[]): LogEvent[] {
 }
 
 const row = { id: "c", owner: "ann", agentId: "writer" } as ConversationRow;
-const saidOfMessageNumbers = (id: string, of: object = {}): Told => [
-  "message.user",
-  { id, text: id, mode: "queue", ...of },
-];
+const message = (id: string, of: object = {}): Told => ["message.user", { id, text: id, mode: "queue", ...of }];
 
 test("a message that joins a turn is answered where it begins one of the main agent's, and not where it was withdrawn [C4][L7]", () => {
   const steering = { mode: "steer" };
   const places = chatPlaces(
     logged(
-      ...[
-        saidOfMessageNumbers("a", steering),
-        saidOfMessageNumbers("b", steering),
-        saidOfMessageNumbers("c", steering),
-        saidOfMessageNumbers("d"),
-      ],
+      ...[message("a", steering), message("b", steering), message("c", steering), message("d")],
       ["turn.started", { turn: 1, message: "a" }],
       ["turn.started", { turn: 1, message: "b", agent: "helper" }],
       ["message.withdrawn", { id: "c" }],
@@ -205,9 +197,7 @@ test("a message that joins a turn is answered where it begins one of the main ag
 
 test("a message has the agent that the conversation has when it is said, by its id where it has one [C4][S5]", () => {
   const agents = (chosen: object) =>
-    chatPlaces(logged(saidOfMessageNumbers("a"), ["agent.chosen", chosen], saidOfMessageNumbers("b")), row).map(
-      ({ agent }) => agent,
-    );
+    chatPlaces(logged(message("a"), ["agent.chosen", chosen], message("b")), row).map(({ agent }) => agent);
   const before = { id: "writer", name: "general" };
   assert.deepEqual(agents({ role: "simple", agentId: "painter" }), [before, { id: "painter", name: "simple" }]);
   assert.deepEqual(agents({ role: "simple" }), [before, { id: "simple", name: "simple" }]);
@@ -215,13 +205,13 @@ test("a message has the agent that the conversation has when it is said, by its 
 
 test("who steers a turn that asks a person is told so by the list, and an answer is as old as its last change [C4][H2]", () => {
   const turn: readonly Told[] = [
-    saidOfMessageNumbers("a"),
+    message("a"),
     ["turn.started", { turn: 1, message: "a" }],
     ["step.started", { turn: 1, step: 1, attempt: 1 }],
     ["message.assistant", { turn: 1, step: 1, text: "", usage: { input: 1, output: 1 }, calls: [] }],
     ["decision.asked", { turn: 1, id: "d", call: "c1", kind: "approval", tool: "look" }],
     ["todo.set", { items: [] }],
-    saidOfMessageNumbers("s", { mode: "steer" }),
+    message("s", { mode: "steer" }),
   ];
   const events = logged(...turn);
   assert.deepEqual(newestMessage(events, row), { index: 3, status: "processed", run_state: "waiting_approval" });
@@ -235,13 +225,7 @@ test("who steers a turn that asks a person is told so by the list, and an answer
     ],
   );
 });
-
-const conversationOfSaidMessages: ConversationRow = {
-  ...{ number: 1, owner: localOwner, id: ConversationId.parse("c"), title: "", lastMessage: "", turns: 0, cursor: "1" },
-  ...{ origin: "person", isPassing: false, agentId: undefined, appKey: undefined, readIndex: 0 },
-  ...{ isPinned: false, seenAt: undefined, createdAt: 1, updatedAt: 1, deletedAt: undefined },
-};
-const saidOfSaidMessages = (id: string): NewEvent => ({
+const saidWithReply = (id: string): NewEvent => ({
   type: "message.user",
   id,
   text: id,
@@ -256,24 +240,17 @@ const asked = (id: string, turn: number, agent?: string): NewEvent => ({
 });
 const look = (...written: readonly NewEvent[]) => {
   const events = written.map((event, index): LogEvent => ({ ...event, seq: index + 1, at: 1_000 }));
-  return saidMessages({ headOf: async () => events.length, effective: async () => events }, conversationOfSaidMessages);
+  return saidMessages({ headOf: async () => events.length, effective: async () => events }, conversation);
 };
 
 test("what a helper asks is asked in the turn that is open, whatever it counts as its own [A2][H2]", async () => {
   const { all, ofDecision, verdictOn } = await look(
-    ...[
-      saidOfSaidMessages("a"),
-      started(1, "a"),
-      asked("d1", 1),
-      finished(1),
-      saidOfSaidMessages("b"),
-      started(2, "b"),
-    ],
+    ...[saidWithReply("a"), started(1, "a"), asked("d1", 1), finished(1), saidWithReply("b"), started(2, "b")],
     { type: "turn.started", agent: "h1", turn: 1, message: "h1-brief", epoch: 1 },
     asked("d2", 1, "h1"),
     { type: "turn.finished", agent: "h1", turn: 1, outcome: "done" },
     { type: "decision.made", agent: "h1", id: "d2", verdict: "reject", by: "me", argumentsHash: "", previous: "" },
-    ...[asked("d3", 2), saidOfSaidMessages("c")],
+    ...[asked("d3", 2), saidWithReply("c")],
   );
   assert.deepEqual(
     all.map(({ message, state, turn }) => [message.id, state, turn]),
@@ -297,18 +274,14 @@ test("what a helper asks is asked in the turn that is open, whatever it counts a
 test("of several turns under one name the one that runs is meant, else the first that waits, else the newest [C4]", async () => {
   const names = async (...written: readonly NewEvent[]) => liveliest((await look(...written)).all)?.message.id;
   const [first, second] = [
-    [saidOfSaidMessages("a"), started(1, "a"), finished(1)],
-    [saidOfSaidMessages("b"), started(2, "b")],
+    [saidWithReply("a"), started(1, "a"), finished(1)],
+    [saidWithReply("b"), started(2, "b")],
   ];
-  assert.equal(await names(...first, ...second, saidOfSaidMessages("c"), saidOfSaidMessages("d")), "b");
-  assert.equal(await names(...first, saidOfSaidMessages("c"), saidOfSaidMessages("d")), "c");
+  assert.equal(await names(...first, ...second, saidWithReply("c"), saidWithReply("d")), "b");
+  assert.equal(await names(...first, saidWithReply("c"), saidWithReply("d")), "c");
   assert.equal(await names(...first, ...second, finished(2)), "b");
   assert.equal(await names(), undefined);
 });
-
-function loggedOfOwnEvents(...told: readonly Told[]): LogEvent[] {
-  return told.map(([type, of], index) => ({ type, seq: index + 1, at: 1, ...of }) as LogEvent);
-}
 
 const first = { turn: 1, message: "first" };
 const own = { turn: 2, message: "own" };
@@ -316,7 +289,7 @@ const own = { turn: 2, message: "own" };
 test("of all that happens in a conversation a message has its own turn alone, with what helpers ask in it [C3][A2][L7]", () => {
   const events = new OwnEvents("own");
   const before = events.take(
-    loggedOfOwnEvents(
+    logged(
       ["message.user", { id: "first" }],
       ["turn.started", first],
       ["message.user", { id: "own" }],
@@ -333,7 +306,7 @@ test("of all that happens in a conversation a message has its own turn alone, wi
   );
   assert.deepEqual([before.map(({ seq }) => seq), events.isStarted, events.ended], [[3], false, undefined]);
   const during = events.take(
-    loggedOfOwnEvents(
+    logged(
       ["turn.started", own],
       ["step.started", { turn: 2, step: 1, attempt: 1 }],
       ["step.started", { turn: 2, step: 1, attempt: 1, agent: "helper" }],
@@ -360,7 +333,7 @@ test("of all that happens in a conversation a message has its own turn alone, wi
 test("a turn asks when a question is open and nothing is being written, whoever of it asks [C3][H2]", () => {
   const events = new OwnEvents("own");
   const isAskingAfter = (...told: Told) => {
-    events.take(loggedOfOwnEvents(told));
+    events.take(logged(told));
     return events.isAsking;
   };
   const asked = { turn: 2, id: "d", call: "c1" };
@@ -380,7 +353,7 @@ test("a turn asks when a question is open and nothing is being written, whoever 
 test("a message that joins a turn has the rest of that, and one that a way back leaves behind is lost until it is said again [C3][L7][L9]", () => {
   const joined = new OwnEvents("own");
   const told = joined.take(
-    loggedOfOwnEvents(
+    logged(
       ["turn.started", first],
       ["message.user", { id: "own" }],
       ["step.started", { turn: 1, step: 2, attempt: 1, joined: ["own"] }],
@@ -389,16 +362,13 @@ test("a message that joins a turn has the rest of that, and one that a way back 
   );
   assert.deepEqual([told.map(({ seq }) => seq), joined.ended], [[2, 3, 4], "done"]);
   const waiting = new OwnEvents("own");
-  waiting.take(loggedOfOwnEvents(["turn.started", first], ["message.user", { id: "own" }], ["rewound", { to: 2 }]));
+  waiting.take(logged(["turn.started", first], ["message.user", { id: "own" }], ["rewound", { to: 2 }]));
   assert.equal(waiting.isLost, false);
-  waiting.take(loggedOfOwnEvents(["rewound", { to: 1 }]));
+  waiting.take(logged(["rewound", { to: 1 }]));
   assert.equal(waiting.isLost, true);
-  waiting.take(loggedOfOwnEvents(["message.user", { id: "own" }]));
+  waiting.take(logged(["message.user", { id: "own" }]));
   assert.equal(waiting.isLost, false);
 });
-
-const saidOfNewestMessages = (id: string): NewEvent => ({ type: "message.user", id, text: id, mode: "queue" });
-const startedOfNewestMessages: NewEvent = { type: "turn.started", turn: 1, message: "a", epoch: 1 };
 
 test("the newest message of a conversation is read again when its log has grown, and not before [C4]", async () => {
   await using yard = await writtenTurn();
@@ -412,10 +382,10 @@ test("the newest message of a conversation is read again when its log has grown,
     },
   });
   assert.deepEqual([await newestOf(conversation), await newestOf(conversation), reads], [undefined, undefined, 1]);
-  await yard.append(saidOfNewestMessages("a"));
+  await yard.append(said("a"));
   const queued = { index: 2, status: "processing", run_state: "queued" };
   assert.deepEqual([await newestOf(conversation), await newestOf(conversation), reads], [queued, queued, 2]);
-  await yard.append(startedOfNewestMessages);
+  await yard.append(started(1, "a"));
   assert.deepEqual([await newestOf(conversation), reads], [{ ...queued, run_state: "running" }, 3]);
 });
 

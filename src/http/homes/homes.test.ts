@@ -226,7 +226,7 @@ test("a form is let go where nobody can say where it belongs, and told where the
 
 // Where that is at home of which something was stored before.
 
-const [annOfStoredHomes, bob] = [OwnerId.parse("ann"), OwnerId.parse("bob")];
+const bob = OwnerId.parse("bob");
 
 /** Bob asks, about what is mostly Ann's, though both have a conversation of one name: an upload, a program that ran, what lies in her trash. */
 async function yardOf(t: TestContext) {
@@ -236,21 +236,21 @@ async function yardOf(t: TestContext) {
     assert.ok(made.ok);
     return `c:${made.value.number}`;
   };
-  const [home, homeOfBobs] = [await make(annOfStoredHomes), await make(bob)];
+  const [home, homeOfBobs] = [await make(ann), await make(bob)];
   const conversations: Record<string, string> = { there: "c", gone: "gone" };
   const unknown = failed(makeFailure("upload_not_found", { id: "none" }));
   const parts = {
     storage: {
       ...storage,
-      ownerOfExecution: async (id: string) => (id in conversations ? annOfStoredHomes : undefined),
+      ownerOfExecution: async (id: string) => (id in conversations ? ann : undefined),
     },
     sandbox: { executions: { find: async (_: OwnerId, id: string) => ({ conversationId: conversations[id] }) } },
     workspaces: {
       incoming: {
         find: async (id: string) =>
-          id in conversations ? ok({ owner: annOfStoredHomes, conversationId: conversations[id] }) : unknown,
+          id in conversations ? ok({ owner: ann, conversationId: conversations[id] }) : unknown,
       },
-      trash: async (owner: OwnerId) => (owner === annOfStoredHomes ? [{ id: "0123456789", conversation: "c" }] : []),
+      trash: async (owner: OwnerId) => (owner === ann ? [{ id: "0123456789", conversation: "c" }] : []),
     },
   };
   const homeOf = async (name: RouteName, sent: Sent, owner = bob): Promise<unknown> => {
@@ -279,12 +279,7 @@ test("what is taken out of the trash goes where its conversation is, also by the
   const { home, homeOf } = await yardOf(t);
   const asked = (trash: string, owner: OwnerId) => homeOf("restoreTrash", { params: { trash } }, owner);
   assert.deepEqual(
-    [
-      await asked("0123456789", annOfStoredHomes),
-      await asked("0123", annOfStoredHomes),
-      await asked("9", annOfStoredHomes),
-      await asked("0123", bob),
-    ],
+    [await asked("0123456789", ann), await asked("0123", ann), await asked("9", ann), await asked("0123", bob)],
     [home, home, undefined, undefined],
   );
 });
@@ -312,7 +307,7 @@ test("who is named in the body of a call, or by the name of a session, is whose 
   assert.equal(await homeOf("execute", astray), undefined, "and so is who works where nobody does");
 });
 
-type AskingOfServeElsewhere = {
+type Elsewhere = {
   readonly door?: Door;
   readonly headers?: object;
   readonly params?: object;
@@ -340,7 +335,7 @@ async function serverOf(t: TestContext) {
       },
     },
   );
-  const ask = async (name: RouteName, { door, headers = {}, params = {}, raw }: AskingOfServeElsewhere = {}) => {
+  const ask = async (name: RouteName, { door, headers = {}, params = {}, raw }: Elsewhere = {}) => {
     const header = (one: string) => Object(headers)[one];
     const asked = { owner: ann, actsAs: ann, caller: { signedIn: undefined }, bytes: noBytes, header };
     const call = { ...asked, params, query: {}, body: {} };

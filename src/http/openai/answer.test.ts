@@ -231,12 +231,12 @@ test("a server that closes while a reader is slow says so to that reader, and ma
   assert.deepEqual([(await reader.read()).done, seen.isEnded], [true, true]);
 });
 
-const askedOfNote = (id: string, more: Partial<EventOf<"decision.asked">>): EventOf<"decision.asked"> => ({
+const waits = (id: string, more: Partial<EventOf<"decision.asked">>): EventOf<"decision.asked"> => ({
   ...{ type: "decision.asked", seq: 1, at: 1, turn: 1, id, call: "c1", kind: "approval", tool: "pay", ...more },
 });
 
 test("a note that is sent back names its conversation, if one thing was said since [C5]", () => {
-  const answer = { role: "assistant", text: `I pay.\n\n${waitingNote("c-1", [askedOfNote("d1", {})], "zh")}` } as const;
+  const answer = { role: "assistant", text: `I pay.\n\n${waitingNote("c-1", [waits("d1", {})], "zh")}` } as const;
   const user = { role: "user", text: "and now?" } as const;
   assert.equal(conversationNoted([user, answer, user]), "c-1");
   assert.equal(conversationNoted([answer]), undefined);

@@ -226,7 +226,7 @@ const row = { number: 1 } as ConversationRow;
 const said = (id: string, more: object = {}): NewEvent => ({
   ...{ type: "message.user", id, text: id, mode: "queue", ...more },
 });
-const startedOfTurns = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
+const turnStarted = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
 const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
 const made = (id: string): NewEvent => ({
   ...{ type: "decision.made", id, verdict: "answer", by: "me", argumentsHash: "", previous: "" },
@@ -252,19 +252,19 @@ test("the newest turn is found however long it is, with what was decided in it a
   const log = logOf(
     ...[
       said("a"),
-      startedOfTurns(1, "a"),
+      turnStarted(1, "a"),
       said("b"),
       made("d0"),
       ...many(300),
       finished(1),
-      startedOfTurns(2, "b"),
+      turnStarted(2, "b"),
       made("d1"),
     ],
     ...[...many(199), ...helper, made("d2"), ...many(199), finished(2)],
   );
   assert.deepEqual(await newestTurn(log, row), { message: { id: "b", seq: 3 }, decided: ["d1", "d2"] });
   assert.equal(await newestTurn(logOf(said("a"), ...many(3)), row), undefined);
-  const queued = logOf(said("a"), said("b"), startedOfTurns(1, "a"), finished(1), startedOfTurns(2, "b"));
+  const queued = logOf(said("a"), said("b"), turnStarted(1, "a"), finished(1), turnStarted(2, "b"));
   assert.deepEqual((await newestTurn(queued, row))?.message, { id: "b", seq: 2 }, "it waited for the turn before");
   const head = await log.headOf();
   assert.equal(await endOfTurn(log, 1, { id: "a", seq: 1 }), 305);
