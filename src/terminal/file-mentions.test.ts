@@ -187,22 +187,7 @@ test("what is being typed is a mention up to the end of the line, also with a qu
 });
 
 test("a text of a megabyte is read in one go [F3]", () => {
-  for (const part of [
-    "#a`",
-    '#"',
-    "#(",
-    ".a中",
-    "```\n#",
-    "`` ` ",
-    "[",
-    "#a(",
-    ".",
-    ".a",
-    "#“",
-    "#《",
-    "a,",
-    "\\#a,",
-  ]) {
+  for (const part of ["#a`", '#"', "#(", ".a中", "`` ` ", "a,"]) {
     // Anything that looks back or ahead again and again would take minutes here.
     findFileMentions(`#a${part.repeat(1_000_000 / part.length)}/`);
   }

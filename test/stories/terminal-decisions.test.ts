@@ -8,7 +8,7 @@ import { inboxOf } from "../world/decisions.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { keys, openChat, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
 import { saidOf } from "../world/said.ts";
 import { effectTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
@@ -39,8 +39,7 @@ const card = `? Approval needed: mark
 
 test("an approval shows tool, arguments, reason and risk, and y runs the tool [H2]", async () => {
   await using marking = await markingYard();
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   await chat.say("mark it", card);
   assert.equal(marking.marks(), "", "nothing happens before the decision");
   chat.type("y");
@@ -51,8 +50,7 @@ test("an approval shows tool, arguments, reason and risk, and y runs the tool [H
 
 test("n rejects, with a reason that the model is told [H2]", async () => {
   await using marking = await markingYard("As you wish.");
-  await using chat = startChat({ client: marking.yard.client, language: "zh" });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client: marking.yard.client, language: "zh" });
   await chat.say("标记", "[y] 批准  [n] 拒绝  [e] 修改  [a] 始终允许  [l] 以后再说 ");
   chat.type("n");
   await chat.waitFor("理由（可直接按 Enter）> ");
@@ -64,8 +62,7 @@ test("n rejects, with a reason that the model is told [H2]", async () => {
 
 test("e edits the arguments; what does not fit is said and asked again [H2]", async () => {
   await using marking = await markingYard();
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   await chat.say("mark it", card);
   chat.type("e");
   await chat.waitFor('Arguments> {"mark":"x"}');
@@ -81,8 +78,7 @@ test("e edits the arguments; what does not fit is said and asked again [H2]", as
 
 test("a decision left for later stays in the inbox of every conversation and is answered there [H4]", async () => {
   await using marking = await markingYard();
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   await chat.say("mark it", card);
   chat.type("l");
   await chat.waitFor("Left open; /inbox answers it later. The turn waits for it.");
@@ -105,8 +101,7 @@ test("a decision left for later stays in the inbox of every conversation and is 
 
 test("what is typed at a card as a sentence or a command answers nothing; the command is done and the card comes again [H2]", async () => {
   await using marking = await markingYard();
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   await chat.say("mark it", card);
   chat.type(`why is that?${keys.enter}`);
   assert.doesNotMatch(await chat.say("/help", "Commands:"), /Approved|Command>|Arguments>/);
@@ -129,8 +124,7 @@ test("a card says when text from outside makes a call riskier, and a reason reac
     says("As you wish."),
   ]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say(
     "tidy up",
     / {2}Risk: \w+\n {2}Riskier than usual: this conversation has read text from outside\.\n\[y\]/,
@@ -147,8 +141,7 @@ test("arguments that are too long for the card say how much is not shown, and v 
   const mark = `${"x".repeat(2_500)}END`;
   await using model = await modelServer([calls(["mark", { mark }]), says("Done.")]);
   await using yard = await startYard({ model, tools: [effectTool("mark", "unsafe", "/dev/null", { asks: true })] });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("mark it", "x… (514 more characters of this line are not shown)\n");
   await chat.waitFor("[e] edit  [v] show all of it  ");
   await chat.waitFor("[l] later ");
@@ -162,8 +155,7 @@ test("arguments that are too long for the card say how much is not shown, and v 
 test("a decision made elsewhere disappears with a line, and the turn goes on [H4]", async () => {
   await using marking = await markingYard();
   const { client } = marking.yard;
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   await chat.say("mark it", card);
   const [open] = (await must(client.call("listDecisions"))).items;
   const params = { id: open?.conversation ?? "", decision: open?.id ?? "" };
@@ -174,8 +166,7 @@ test("a decision made elsewhere disappears with a line, and the turn goes on [H4
 
 test("Ctrl+C at a decision stops the turn; the call is answered and the tool never ran [L6]", async () => {
   await using marking = await markingYard();
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   await chat.say("mark it", card);
   chat.type(keys.interrupt);
   await chat.waitFor("✗ mark (not run)");
@@ -190,8 +181,7 @@ test("an empty answer to a question is its default; without one a required quest
     says("Thanks."),
   ]);
   await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("paint", "? Which colour?\n  For the wall.\n  Enter alone answers: blue\nAnswer (Esc: later)> ");
   chat.type(keys.enter);
   await chat.waitFor("✓ Answered");
@@ -205,8 +195,7 @@ test("an empty answer to a question is its default; without one a required quest
 
 test("nobody is asked while typing: the card waits until the line is sent [H2]", async () => {
   await using marking = await markingYard();
-  await using chat = startChat(marking.yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(marking.yard);
   chat.type(`mark it${keys.enter}yes, bu`);
   await chat.waitFor("You> yes, bu");
   const open = async () => (await must(marking.yard.client.call("listDecisions"))).items;
@@ -248,8 +237,7 @@ test("a question that was answered is not asked again while its event is under w
       }
     },
   };
-  await using chat = startChat({ client: slow });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client: slow });
   await chat.say("mark it", card);
   chat.type("y");
   await chat.waitFor("✓ Approved");
@@ -299,8 +287,7 @@ async function actingYard(t: TestContext): Promise<TestYard> {
 
 test("a command is shown as it would be typed, with its reasons [H2]", async (t) => {
   const yard = await actingYard(t);
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say(
     "clean up",
     /\? Approval needed: run_bash_command\n {2}echo a\n {2}rm outputs\/b\.txt\n {2}Reason: deletes something outside temp\/: rm outputs\/b\.txt\n {2}Risk: \w+\n\[y\]/,
@@ -309,8 +296,7 @@ test("a command is shown as it would be typed, with its reasons [H2]", async (t)
 
 test("a shows the exact rules and where each would count; the one that is chosen is not asked again [H2]", async (t) => {
   const yard = await actingYard(t);
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("install it", "  timeout: 9\n  pip install rich\n  Reason: installs packages");
   await chat.waitFor("[a] always  [l] later ");
   chat.type("a");
@@ -341,8 +327,7 @@ Which one? (Esc: back) `);
 
 test("several equal requests are answered with one key [H2]", async (t) => {
   const yard = await actingYard(t);
-  await using chat = startChat(yard);
-  await chat.waitFor("You> ");
+  await using chat = await openChat(yard);
   await chat.say("mark x y x x", /Approval needed: mark\n {2}\{"mark":"x"\}/);
   // The others may come in while the first is on the screen.
   await chat.waitFor(

@@ -8,7 +8,7 @@ import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
-import { keys, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
+import { keys, openChat, openTestPipe, runInPipe, startChat } from "../world/pty.ts";
 import { must, startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
 
 const placeOf = (folder: string) => ({ folder, homeDir: folder });
@@ -142,8 +142,7 @@ test("an upload that breaks off is sent again from its beginning when the server
     if (init.body instanceof ReadableStream) await init.body.getReader().read();
     throw new TypeError("fetch failed");
   };
-  await using chat = startChat({ client: createClient({ fetch }), place: placeOf(folder) });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client: createClient({ fetch }), place: placeOf(folder) });
   await chat.say("read #a.txt", "! Connection lost; trying again. Nothing typed is lost.");
   await chat.waitFor("✓ a.txt → uploads/a.txt (text)\n");
   await chat.waitFor("Fine.");
@@ -318,8 +317,7 @@ test("a file that is too large is refused before it is sent, in sizes that peopl
     return yard.fetch(url, { ...init, body: body.pipeThrough(count) });
   };
   const client = createClient({ fetch });
-  await using chat = startChat({ client, place: { folder, homeDir: folder } });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client, place: { folder, homeDir: folder } });
   await chat.say(
     "#large.txt",
     "uploads/large.txt has 64 MB or more; the limit is 1 MB. Use a smaller file, or raise uploads.file_bytes_max in config/agentyard.yaml.",
@@ -365,8 +363,7 @@ test("who sends a document is told what was read of it and what was not, and wha
   await using model = await modelServer(() => says("Read."));
   await using yard = await startYard({ model });
   const client = yard.client;
-  await using chat = startChat({ client, place: { folder, homeDir: folder } });
-  await chat.waitFor("You> ");
+  await using chat = await openChat({ client, place: { folder, homeDir: folder } });
   await chat.say("look #scan.pdf #torn.pdf #plain.txt", "scan.pdf → uploads/scan.pdf (pdf)");
   await chat.waitFor("  2 pages, 21 characters\n");
   await chat.waitFor("  ! 1 page is a picture (2) without text, a scan say");

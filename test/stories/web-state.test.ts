@@ -13,7 +13,7 @@ import { inPlace } from "../../web/src/conversations/groups.ts";
 import { ConversationList, type ListHearers, undoMs } from "../../web/src/conversations/list.ts";
 import { DecisionInbox } from "../../web/src/decisions/inbox.ts";
 import { blocksOf } from "../../web/src/markdown/parse.ts";
-import { GrowingText, type Parsed, parseWhole, ReadTexts } from "../../web/src/markdown/stream.ts";
+import { GrowingText, type Parsed, parseWhole } from "../../web/src/markdown/stream.ts";
 import { rowsOfTree } from "../../web/src/tasks/tree-rows.ts";
 import { readTurns } from "../../web/src/timeline/read-turns.ts";
 import { type Before, timeTurns } from "../../web/src/timeline/turns.ts";
@@ -37,8 +37,6 @@ function listOver(fetch: Fetch, failed: ListHearers["failed"] = ({ detail }) => 
 
 /** What the server answers where its disk is full. */
 const full = problemFor(makeFailure("storage_full", {}), 507);
-/** And where there is no such conversation. */
-const gone = (id: string) => problemFor(makeFailure("conversation_not_found", { id }), 404);
 
 /** A list whose requests are answered by the test, one by one. */
 function heldList() {
@@ -169,40 +167,6 @@ test("a deletion that the server refuses is told in its words, and the conversat
   refused(full, full.status);
   await until("it is told", () => told.length > 0);
   assert.deepEqual([told, shown()], [[full.detail], ["a", "b", "c"]]);
-});
-
-test("a conversation that others have deleted already is deleted, and nothing is told [B1]", async () => {
-  const { list, asked, told, next, held, load, shown } = heldList();
-  await load()(row("a"), row("b"));
-  const before = load();
-  list.remove("b");
-  list.removeAllNow();
-  next()(gone("b"), 404);
-  await until("it is gone", () => list.view.get().items.length === 1);
-  const late = before(row("a"), row("b"));
-  await until("it is asked for once more", () => asked.length === 2);
-  held()(row("a"));
-  await late;
-  assert.deepEqual([told, shown()], [[], ["a"]]);
-});
-
-test("a pinned conversation stands in the list once, also where one has come to it by its age [B1]", async () => {
-  const rows = Array.from({ length: 230 }, (_, at) => row(`c${at}`, { pinned: at === 220, updatedAt: 1_000 - at }));
-  const list = listOver((url) => {
-    const query = new URL(url).searchParams;
-    const from = Number(query.get("before") ?? 0);
-    const upTo = from + Number(query.get("limit"));
-    if (query.has("pinned")) return Promise.resolve(Response.json({ items: [rows[220]], next: null }));
-    return Promise.resolve(Response.json({ items: rows.slice(from, upTo), next: upTo < 230 ? String(upTo) : null }));
-  });
-  await list.load();
-  for (let page = 0; page < 4; page += 1) await list.loadMore();
-  const known = () => new Set(list.view.get().items.map(({ id }) => id)).size;
-  const isWhole = () =>
-    assert.deepEqual([known(), list.view.get().items.length, list.view.get().hasMore], [230, 230, false]);
-  isWhole();
-  await list.load();
-  isWhole();
 });
 
 // What the browser's inbox shows when answers of the server come in another order than they were asked for.
@@ -476,36 +440,9 @@ test("a line that looks like the head of a table and is none stays in its paragr
   }
 });
 
-test("finished blocks stay the same objects, so that nothing of them is drawn again [B1]", () => {
-  const growing = new GrowingText();
-  const text = Array.from({ length: 100 }, (_, index) => `Paragraph ${index}.\n\n`).join("");
-  const before = growing.grow(text.slice(0, text.length / 2));
-  const after = growing.grow(text);
-  assert.ok(before.groups.length > 2);
-  for (const [index, group] of before.groups.slice(0, -1).entries()) assert.equal(after.groups[index], group);
-  // Another text begins anew.
-  assert.deepEqual(rawOf(growing.grow("other")), "other");
-});
-
 test("a link that is explained at the end of a text is one when the text is finished [B1]", () => {
   const { groups } = parseWhole("See [the page][1].\n\n[1]: https://example.com\n");
   assert.match(JSON.stringify(groups), /"href":"https:\/\/example\.com"/);
-});
-
-test("the end of an answer is no new text, unless something is explained in it [B1]", () => {
-  const texts = new ReadTexts();
-  const [plain, linked] = ["One.\n\nTwo.", "See [it].\n\n[it]: https://example.com"];
-  const beginning = (text: string) => {
-    const growing = new GrowingText();
-    growing.grow(text.slice(0, 7));
-    texts.grown(growing);
-  };
-  beginning(plain);
-  const types = ({ groups }: Parsed) => groups.flatMap(({ blocks }) => blocks.map(({ type }) => type));
-  assert.deepEqual(types(texts.whole(plain)), types(parseWhole(plain)));
-  beginning(linked);
-  assert.match(JSON.stringify(texts.whole(linked)), /"type":"link"/);
-  assert.equal(texts.whole(linked), texts.whole(linked));
 });
 
 test("maths is told from money, and what nests thousands deep is text [B1]", () => {

@@ -144,6 +144,13 @@ export function startChat({
   };
 }
 
+/** The same, once it is greeted. */
+export async function openChat(setting: ChatSetting) {
+  const chat = startChat(setting);
+  await chat.waitFor("You> ");
+  return chat;
+}
+
 /** Text piped in, output and errors collected. */
 export function openTestPipe(text: string) {
   const written = { output: "", errors: "" };
