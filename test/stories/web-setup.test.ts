@@ -69,7 +69,6 @@ test("a newcomer tries an example with the demo model, then enters a model by it
   await page.getByText("Entered here. · a key is kept").waitFor();
   assert.ok(!(await page.content()).includes("sk-browser-secret"));
   await picture(page, "settings-models");
-  assert.deepEqual(await seriousIssues(page), []);
   await page.getByRole("button", { name: "Remove" }).click();
   await page.getByText("No model is connected.").waitFor();
   await person.close();
@@ -95,14 +94,12 @@ test("three examples show what there is; the first run finds a model server of t
   await page.getByText("I deleted").waitFor();
   await page.getByRole("link", { name: "New conversation" }).first().click();
   await page.getByText("a small program with fixed rules, not an AI").waitFor();
-  assert.deepEqual(await seriousIssues(page), [], "welcome, dark");
   await page.getByRole("button", { name: "Turn a table into charts" }).click();
   await page.locator("img[alt^='outputs/']").first().waitFor({ timeout: 120_000 });
   await picture(page, "example-chart-dark");
   await page.goto(`${yard.address}/setup`);
   await looksUntilFound(page);
   await picture(page, "setup-found-dark");
-  assert.deepEqual(await seriousIssues(page), [], "setup, dark");
   await page.getByRole("button", { name: "Use this one" }).click();
   await page.getByRole("status").filter({ hasText: "qwen3-local on " }).waitFor();
   await page.getByRole("link", { name: "Or begin with an empty conversation" }).click();
@@ -201,7 +198,6 @@ test("settings speak the browser's language and the other one, in both themes [B
   ]);
   await page.reload();
   await page.getByRole("heading", { name: "General" }).waitFor();
-  assert.deepEqual(await seriousIssues(page), []);
   await person.close();
   assert.deepEqual(browser.complaints(), []);
 });
@@ -235,7 +231,6 @@ test("an admin adds a user by the browser, makes a key that is shown once, and r
   const asked = () => fetch(`${yard.address}/api/v1/conversations`, { headers: { authorization: `Bearer ${key}` } });
   assert.equal((await asked()).status, 200);
   await picture(page, "settings-keys");
-  assert.deepEqual(await seriousIssues(page), []);
   await page.reload();
   await page.getByText("script").waitFor();
   assert.ok(!(await page.content()).includes(key), "it is shown once");
