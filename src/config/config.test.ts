@@ -79,25 +79,6 @@ test("whatever is written, the answer is a configuration or mistakes with words 
   );
 });
 
-test("a list is written as one in a file and with commas or blanks in a variable [P5][F4]", async (t) => {
-  const request = clone(t);
-  const none = { flags: {}, env: {}, ".env": "", project: "", user: "" };
-  const typesFor = async (options: Partial<Options>) => (await load(request, { ...none, ...options })).uploads.types;
-  assert.deepEqual(
-    [
-      await typesFor({ project: "uploads:\n  types: [csv, PDF]\n" }),
-      await typesFor({ project: "uploads:\n  types:\n  - .csv\n  - text\n" }),
-      await typesFor({ project: "uploads: { types: csv }" }),
-      await typesFor({ env: { AGENTYARD_UPLOAD_TYPES: "csv, .pdf  *.xlsx" } }),
-    ],
-    [["csv", "pdf"], ["csv", "text"], ["csv"], ["csv", "pdf", "xlsx"]],
-  );
-  const refused = await loadConfig({ ...request, env: { AGENTYARD_UPLOAD_TYPES: "c/v" } });
-  assert.deepEqual(refused.ok ? [] : refused.failure.map(({ params }) => params), [
-    { name: "AGENTYARD_UPLOAD_TYPES", value: "c/v", instead: "words with commas between them, such as csv, pdf, text" },
-  ]);
-});
-
 test("the settings have names of their own and defaults that fit [P5]", () => {
   const keys = all.flatMap(({ key }) => key ?? []);
   const variables = all.flatMap((setting) => setting.variables);

@@ -52,24 +52,6 @@ test("the embedding program can bring its own resolver, and an odd answer of it 
   ]);
 });
 
-test("slots that are set later are filled in order, and those taken out are empty again, base with the demo model [M2]", async () => {
-  const { models, closed } = await open({});
-  const ids = () => models.list().map(({ slot, id }) => [slot, id]);
-  await models.change({
-    reasoning: settings("reasoning", { model: "gpt-5" }),
-    base: settings("base", { model: "gpt-4o" }),
-  });
-  assert.deepEqual(ids(), [
-    ["base", "gpt-4o"],
-    ["reasoning", "gpt-5"],
-  ]);
-  await models.change({});
-  await models.change({});
-  assert.deepEqual(ids(), [["base", "demo"]]);
-  await models.close();
-  assert.deepEqual(closed, ["provider demo", "provider gpt-5", "provider gpt-4o", "provider demo", "demo"]);
-});
-
 test("the slot's settings go into every request: a temperature only where it is set and taken [M1]", async () => {
   const { models, requests } = await open({
     base: { model: "gpt-4o", temperature: 0.2 },

@@ -5,7 +5,7 @@ import { numbered } from "../../test/world/any-log.ts";
 import type { EventOf, LogEvent, NewEvent } from "../protocol/events.ts";
 import { type Language, wordsFor } from "../words/words.ts";
 import { AgentLines } from "./agent-lines.ts";
-import { printBackup, printMoved } from "./backup-command.ts";
+import { printBackup } from "./backup-command.ts";
 import { standingCompaction } from "./compact-command.ts";
 import { styleFor } from "./style.ts";
 import { TurnRecord } from "./turn-record.ts";
@@ -175,21 +175,6 @@ test("what each agent does stands in lines with its name before them, and nothin
   );
 });
 
-test("a hand-off of the main agent is its own; that of another agent stands with that agent's name [U1][A3]", () => {
-  const lines = new AgentLines({ words: wordsFor("en"), style: styleFor({ color: false }) });
-  const show = (event: NewEvent) => lines.linesOf({ ...event, seq: 1, at: 0 } as LogEvent);
-  const handed = { type: "agent.spawned", id: "handoff-1", mode: "handoff", role: "a", name: "A", brief: "x" } as const;
-  assert.equal(show(handed), undefined);
-  assert.equal(show({ type: "agent.ended", id: "handoff-1", outcome: "done" }), undefined);
-  show({ type: "agent.spawned", id: "task-1", mode: "task", role: "painter", name: "painter", brief: "x" });
-  assert.deepEqual(
-    show({ ...handed, agent: "task-1" })?.map((line) => line.startsWith("[painter] ")),
-    [true],
-  );
-  assert.deepEqual(show({ type: "agent.ended", agent: "task-1", id: "handoff-1", outcome: "done" }), []);
-  assert.equal(show({ type: "turn.recovered", turn: 1, epoch: 2 }), undefined, "the main agent's own");
-});
-
 function record(message: string | undefined, events: readonly NewEvent[]): TurnRecord {
   const turn = new TurnRecord(message);
   for (const [index, event] of events.entries()) turn.take({ ...event, seq: index + 1, at: 0 });
@@ -211,16 +196,6 @@ test("the turn of one message is told apart from those around it [P2]", () => {
   assert.equal(record(undefined, events).summary().answer, "three");
   assert.deepEqual(record("b", events).summary().usage, { input: 10, output: 2, cached_input: 2 });
   assert.equal(record("z", events).end, undefined);
-});
-
-test("a person is needed only when nothing else runs [H4]", () => {
-  const asked: NewEvent = { type: "decision.asked", turn: 1, id: "d", call: "c1", kind: "approval", tool: "rm" };
-  const begun: NewEvent[] = [{ type: "turn.started", turn: 1, message: "a", epoch: 1 }, asked];
-  const other: NewEvent = { type: "call.started", call: "c2", class: "pure", attempt: 1 };
-  assert.equal(record("a", begun).needsPerson, "rm");
-  assert.equal(record("a", [...begun, other]).needsPerson, undefined);
-  const finished: NewEvent = { type: "call.finished", call: "c2", outcome: "ok", text: "" };
-  assert.equal(record("a", [...begun, other, finished]).needsPerson, "rm");
 });
 
 const compactedOfCompactCommand = (summary: string): NewEvent => ({
@@ -256,19 +231,4 @@ test("backup: says which files are missing or were still being written, and what
     String(output.read()),
     /! 2 could not be read and are not in it: a, b\..*\n! Written to all the time.*: log\.txt\./,
   );
-});
-
-test("migrate: says when the old file could not be renamed [N1]", () => {
-  const said = (keptAt: string | null, json = false) => {
-    const output = new PassThrough({ encoding: "utf8" });
-    const parts = { input: new PassThrough(), output, errors: new PassThrough(), words: wordsFor("en"), json };
-    const code = printMoved({ conversations: 1, events: 7, keptAt }, { ...parts, path: "/yard/sessions.db" });
-    return [code, String(output.read())] as const;
-  };
-  assert.match(
-    said("/yard/sessions.db.moved")[1],
-    /^✓ Moved[^\n]*\n {2}What was there before lies in \/yard\/sessions\.db\.moved\n$/,
-  );
-  assert.match(said(null)[1], /^✓ Moved[^\n]*\n! It is moved, but the file stays: \/yard\/sessions\.db could not/);
-  assert.deepEqual(said(null, true), [0, '{"conversations":1,"events":7,"keptAt":null}\n']);
 });

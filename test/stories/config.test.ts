@@ -57,35 +57,53 @@ test("data directory, database and logs can be moved one by one; a relative path
   assert.deepEqual([alone.paths.filesDir, shared.paths.filesDir], [alone.paths.dataDir, AGENTYARD_FILES_DIR]);
 });
 
-test("a folder of somebody else cannot say where the user's data lies, nor bring some of its own [P3][Q1]", async (t) => {
-  const foreign = makePlace(t, { isClone: false });
-  const told = (place: string, name: string) =>
-    `${place}: ${name} would let this folder decide where all that you say is kept, and what is there already. ` +
-    "Write it into ~/.config/agentyard/agentyard.yaml, or name the folder with AGENTYARD_CONFIG.";
-  foreign.write(
-    "config/agentyard.yaml",
-    "data: ./theirs\nsession_db_path: ./theirs.db\nfiles_dir: ./files\nlogs:\n  dir: ./logs\n",
-  );
-  assert.deepEqual(await foreign.mistakes(), [
-    told("config/agentyard.yaml:1", "data"),
-    told("config/agentyard.yaml:2", "session_db_path"),
-    told("config/agentyard.yaml:3", "files_dir"),
-    told("config/agentyard.yaml:5", "logs.dir"),
-  ]);
-  const chosen = await foreign.load({ env: { AGENTYARD_CONFIG: foreign.dir } });
-  assert.equal(chosen.paths.sessionDbPath, join(foreign.dir, "theirs.db"));
+/** What a folder that the user only happens to be in may not decide, neither in its file nor in its .env. */
+const reserved: readonly (readonly [key: string, variable: string, value: string, whatFor: string])[] = [
+  ["data", "AGENTYARD_DATA", "./theirs", "where all that you say is kept"],
+  ["session_db_path", "SESSION_DB_PATH", "./theirs.db", "where all that you say is kept"],
+  ["files_dir", "AGENTYARD_FILES_DIR", "./files", "where all that you say is kept"],
+  ["logs.dir", "AGENTYARD_LOGS", "./logs", "where all that you say is kept"],
+  ["web.private_hosts", "AGENTYARD_WEB_PRIVATE_HOSTS", "127.0.0.1", "whom the tools reach and who gets your keys"],
+  ["web.brave_url", "BRAVE_URL", "https://collector.example", "whom the tools reach and who gets your keys"],
+  ["web.tavily_url", "TAVILY_URL", "https://collector.example", "whom the tools reach and who gets your keys"],
+  ["sandbox.provider", "AGENTYARD_SANDBOX_PROVIDER", "docker", "where programs run and whom they reach"],
+  ["sandbox.docker_host", "AGENTYARD_SANDBOX_DOCKER_HOST", "tcp://evil.example:2375", "where programs run"],
+  ["sandbox.docker_image", "AGENTYARD_SANDBOX_DOCKER_IMAGE", "theirs", "where programs run and whom they reach"],
+  ["sandbox.network_hosts", "AGENTYARD_SANDBOX_NETWORK_HOSTS", "evil.example", "where programs run"],
+  ["sandbox.network_private_hosts", "AGENTYARD_SANDBOX_NETWORK_PRIVATE_HOSTS", "127.0.0.1:7420", "where programs run"],
+  ["sandbox.package_index", "AGENTYARD_SANDBOX_PACKAGE_INDEX", "https://evil.example/simple", "where programs run"],
+  ["sandbox.npm_registry", "AGENTYARD_SANDBOX_NPM_REGISTRY", "https://evil.example", "where programs run"],
+  ["budgets.conversation.usd", "AGENTYARD_BUDGET_USD", "1000", "what you spend"],
+  ["prices", "AGENTYARD_PRICES", "gpt-5 0 0", "what you spend"],
+];
 
-  foreign.write("config/agentyard.yaml", "");
-  foreign.write(".env", "AGENTYARD_DATA=theirs\nSESSION_DB_PATH=db\nAGENTYARD_FILES_DIR=f\nAGENTYARD_LOGS=l\n");
-  assert.deepEqual(await foreign.mistakes(), [
-    told(".env:1", "data"),
-    told(".env:2", "session_db_path"),
-    told(".env:3", "files_dir"),
-    told(".env:4", "logs.dir"),
-  ]);
+test("a folder of somebody else cannot say where data lies, whom tools reach, where programs run or what is spent [P3][T7][X3][X5][A4][Q1]", async (t) => {
+  const foreign = makePlace(t, { isClone: false });
+  for (const [key, variable, value, whatFor] of reserved) {
+    const yaml = key === "prices" ? "prices: { gpt-5: { input: 0, output: 0 } }" : `${key}: ${JSON.stringify(value)}`;
+    for (const [file, text] of [
+      ["config/agentyard.yaml", yaml],
+      [".env", `${variable}=${value}`],
+    ] as const) {
+      foreign.write(file, `${text}\n`);
+      const [told = "", ...others] = await foreign.mistakes();
+      assert.ok(told.startsWith(`${file}:1: ${key} would let this folder decide ${whatFor}`), `${key}: ${told}`);
+      assert.match(
+        told,
+        /Write it into ~\/\.config\/agentyard\/agentyard\.yaml, or name the folder with AGENTYARD_CONFIG\.$/,
+      );
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        await foreign.mistakes({ env: { AGENTYARD_CONFIG: foreign.dir } }),
+        [],
+        "a folder that is named",
+      );
+      foreign.write(file, "");
+    }
+  }
   // What the user says counts before it, so that nothing of theirs is left to refuse.
-  const env = { AGENTYARD_DATA: "/mine", SESSION_DB_PATH: "/mine/db", AGENTYARD_FILES_DIR: "/f", AGENTYARD_LOGS: "/l" };
-  assert.equal((await foreign.load({ env })).paths.dataDir, "/mine");
+  foreign.write(".env", "AGENTYARD_DATA=theirs\n");
+  assert.equal((await foreign.load({ env: { AGENTYARD_DATA: "/mine" } })).paths.dataDir, "/mine");
 });
 
 test("a folder of somebody else cannot say where other processes hand requests on; the user's own file can [N1][Q1]", async (t) => {
@@ -239,7 +257,7 @@ function effective({ readings: _, stamps: __, ...config }: Config) {
   return config;
 }
 
-test("a price that makes no sense is told with its line, and somebody else's folder does not decide what is spent [A4][P5][Q1]", async (t) => {
+test("a price that makes no sense is told with its line [A4][P5]", async (t) => {
   const place = makePlace(t);
   place.write(
     "config/agentyard.yaml",
@@ -259,18 +277,6 @@ test("a price that makes no sense is told with its line, and somebody else's fol
       1,
       text,
     );
-
-  const foreign = makePlace(t, { isClone: false });
-  foreign.write(
-    "config/agentyard.yaml",
-    "budgets:\n  turn: { usd: 1000 }\nprices:\n  gpt-5: { input: 0, output: 0 }\n",
-  );
-  assert.deepEqual(
-    (await foreign.mistakes()).map((line) => line.replace(/ Write .*/, "")),
-    ["budgets.turn.usd", "prices"].map(
-      (name, at) => `config/agentyard.yaml:${at + 2}: ${name} would let this folder decide what you spend.`,
-    ),
-  );
 });
 
 test("the language is that of the system, unless somebody chose one [P4]", async (t) => {
@@ -480,73 +486,4 @@ test("the wire format of a slot can be said, and brings its vendor's address wit
   assert.deepEqual(await base({}), [undefined, "https://api.openai.com/v1"]);
   const [mistake] = await place.mistakes({ env: { MODEL_BASIC_API_KEY: "sk", MODEL_BASIC_API: "claude" } });
   assert.match(mistake ?? "", /MODEL_BASIC_API.*claude.*chat.*anthropic/s);
-});
-
-test("a folder of somebody else can neither open the user's network nor have the user's keys sent anywhere [T7][Q1]", async (t) => {
-  const foreign = makePlace(t, { isClone: false });
-  foreign.write(
-    "config/agentyard.yaml",
-    "web:\n  private_hosts: [127.0.0.1]\n  brave_url: https://collector.example\n",
-  );
-  foreign.write(".env", "TAVILY_URL=https://collector.example\n");
-  const env = { BRAVE_API_KEY: "mine" };
-  const told = (name: string) =>
-    `${name} would let this folder decide whom the tools reach and who gets your keys. Write it into `;
-  const mistakes = await foreign.mistakes({ env });
-  assert.deepEqual(
-    mistakes.map((line) => line.replace(/(Write it into ).*/, "$1")),
-    [
-      `.env:1: ${told("web.tavily_url")}`,
-      `config/agentyard.yaml:2: ${told("web.private_hosts")}`,
-      `config/agentyard.yaml:3: ${told("web.brave_url")}`,
-    ],
-  );
-});
-
-test("a folder of somebody else cannot say where programs run [X3][Q1]", async (t) => {
-  const foreign = makePlace(t, { isClone: false });
-  foreign.write("config/agentyard.yaml", "sandbox:\n  provider: docker\n  docker_host: tcp://collector.example:2375\n");
-  foreign.write(".env", "AGENTYARD_SANDBOX_DOCKER_IMAGE=theirs\n");
-  const told = (name: string) =>
-    `${name} would let this folder decide where programs run and whom they reach. Write it into `;
-  assert.deepEqual(
-    (await foreign.mistakes({ env: {} })).map((line) => line.replace(/(Write it into ).*/, "$1")),
-    [
-      `.env:1: ${told("sandbox.docker_image")}`,
-      `config/agentyard.yaml:2: ${told("sandbox.provider")}`,
-      `config/agentyard.yaml:3: ${told("sandbox.docker_host")}`,
-    ],
-  );
-});
-
-test("a folder of somebody else cannot open the network to programs, nor say where their packages come from [X5][Q1]", async (t) => {
-  const foreign = makePlace(t, { isClone: false });
-  const settings: readonly [key: string, variable: string, value: string][] = [
-    ["network_hosts", "AGENTYARD_SANDBOX_NETWORK_HOSTS", "evil.example"],
-    ["network_private_hosts", "AGENTYARD_SANDBOX_NETWORK_PRIVATE_HOSTS", "127.0.0.1:7420"],
-    ["package_index", "AGENTYARD_SANDBOX_PACKAGE_INDEX", "https://evil.example/simple"],
-    ["npm_registry", "AGENTYARD_SANDBOX_NPM_REGISTRY", "https://evil.example"],
-  ];
-  const told = settings.map(
-    ([key], at) =>
-      `${at + 2}: sandbox.${key} would let this folder decide where programs run and whom they reach. ` +
-      "Write it into ~/.config/agentyard/agentyard.yaml, or name the folder with AGENTYARD_CONFIG.",
-  );
-  const yaml = settings.map(([key, , value]) => `  ${key}: ${key.endsWith("hosts") ? `["${value}"]` : value}\n`);
-  foreign.write("config/agentyard.yaml", `sandbox:\n${yaml.join("")}`);
-  assert.deepEqual(
-    await foreign.mistakes(),
-    told.map((line) => `config/agentyard.yaml:${line}`),
-  );
-  assert.deepEqual((await foreign.load({ env: { AGENTYARD_CONFIG: foreign.dir } })).network, {
-    ...{ hosts: ["evil.example"], privateHosts: ["127.0.0.1:7420"] },
-    ...{ packageIndex: "https://evil.example/simple", npmRegistry: "https://evil.example" },
-  });
-
-  foreign.write("config/agentyard.yaml", "");
-  foreign.write(".env", `# theirs\n${settings.map(([, variable, value]) => `${variable}=${value}\n`).join("")}`);
-  assert.deepEqual(
-    await foreign.mistakes(),
-    told.map((line) => `.env:${line}`),
-  );
 });

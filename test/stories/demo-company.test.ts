@@ -68,28 +68,3 @@ test("the demo model runs a small company: three agents share the files, and the
   assert.match(others.at(-1) ?? "", /^The report is in `outputs\/report\.md`: all 3 workers came to their end/);
   assert.deepEqual(saidBy(events, team[0]?.id).length, 1);
 });
-
-test("a company of as many as were asked for; without files there is none; a single worker does one thing [M5][A1][A2]", async () => {
-  await using yard = await startYard();
-  const two = await yard.ask("divide these files among 2 agents", {
-    conversation: await filled(yard, ["north.csv", "south.csv", "memo.txt"]),
-  });
-  assert.deepEqual(
-    teamIn(two.events).map(({ name }) => name),
-    ["worker-1", "worker-2"],
-  );
-  const none = await yard.ask("run a small company on my files");
-  assert.match(none.answer, /There is no file in `uploads\/`/);
-  assert.equal(all(none.events, "agent.spawned").length, 0);
-  const one = await yard.ask("have a worker do this: read north.csv", {
-    conversation: await filled(yard, ["north.csv"]),
-  });
-  const [worker] = all(one.events, "agent.spawned");
-  assert.deepEqual([worker?.mode, worker?.brief], ["worker", "read north.csv"]);
-  assert.match(
-    one.answer,
-    /not an AI[\s\S]*A worker did it in \d+ steps?:\n\n`uploads\/north\.csv`:\n\n```\nmonth,sales\n/,
-  );
-  const zh = await yard.ask("让一个工作者来做：读取 north.csv", { conversation: one.conversation });
-  assert.match(zh.answer, /^工作者用 \d+ 步做完了：\n\n[\s\S]*`uploads\/north\.csv` 的内容：/);
-});

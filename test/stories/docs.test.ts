@@ -116,12 +116,6 @@ for (const [language, file] of readmes) {
   });
 }
 
-test("the scripting page has the same exit codes, with their reasons", () => {
-  const help = [...say(["run", "--help"], "en").output.matchAll(/^ +(\d+) {2}/gm)].map(([, code]) => code);
-  const table = [...read("docs/use/scripting.md").matchAll(/^\| (\d+) \| `\w+` \|/gm)].map(([, code]) => code);
-  assert.deepEqual(table, help);
-});
-
 test("both READMEs have the same sections and the same code", () => {
   const [english = "", chinese = ""] = readmes.map(([, file]) => read(file));
   const sections = (page: string) => page.match(/^## /gm)?.length;

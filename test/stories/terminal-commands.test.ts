@@ -112,21 +112,6 @@ async function copyOf(said: Promise<string>): Promise<string> {
   return path;
 }
 
-test("/lang changes what is said from now on; unknown ones say what there is [U1][P4]", async () => {
-  await using yard = await startYard();
-  await using chat = startChat(yard);
-  await chat.begin();
-  assert.equal(await chat.ask("/lang"), "The terminal speaks English. /lang with one of en, zh changes it.");
-  assert.equal(await chat.ask("/lang fr"), "✗ “fr” is not spoken here; there are: en, zh.");
-  assert.match(await chat.ask("/lang zh"), /^✓ 终端现在使用中文。/);
-  assert.match(await chat.ask("/timeline"), /^这里还没有运行过回合。$/);
-  assert.match(await chat.ask("/doctor"), /^✗ 这里无法得知/);
-  assert.match(await chat.ask("/help"), /\/demo +两分钟的导览/);
-  assert.match(await chat.ask("/LANG en"), /^✗ 没有|✗/);
-  assert.match(await chat.ask("/lang en"), /^✓ The terminal speaks English now\./);
-  assert.match(await chat.ask("/branhc"), /did you mean \/branch\?/);
-});
-
 test("/load of an id that is ambiguous, unknown or deleted says so, and what is open stays open [U1][L9]", async () => {
   await using yard = await startYard();
   for (const id of ["same-one", "same-two", "gone-soon"])

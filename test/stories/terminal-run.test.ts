@@ -215,23 +215,6 @@ test("an interrupted run stops its turn, prints its object and ends with 130 [L6
   assert.equal((await yard.whenAtRest(String(object.conversation_id))).outcome, "cancelled");
 });
 
-test("lines from a pipe are answered one after another, and the exit code is the last answer's [U1]", async () => {
-  await using model = await modelServer([
-    says("One."),
-    calls(["now", {}]),
-    says("Two."),
-    refusal(401, "no", "invalid_api_key"),
-  ]);
-  await using yard = await startYard({ model });
-  const pipe = openTestPipe("first\n\nsecond");
-  assert.equal(await runInPipe(pipe, yard), 0);
-  assert.equal(pipe.written.output, "One.\nTwo.\n");
-  assert.match(pipe.written.errors, /✓ now/);
-  const broken = openTestPipe("third\n");
-  assert.equal(await runInPipe(broken, yard), 3);
-  assert.match(broken.written.errors, /refuses the key/);
-});
-
 test("log prints every event as JSON lines or for people, replay finds no difference [P2]", async () => {
   await using model = await modelServer([calls(["now", {}]), says("Late.")]);
   await using yard = await startYard({ model });

@@ -197,14 +197,6 @@ for (const [api, form] of Object.entries(forms)) {
   });
 }
 
-test("after an edit only what stands before it counts as the same [L3]", () => {
-  const write = createTranscripts(chat, 10);
-  const first: Message = { role: "user", text: "one" };
-  const { bytes: alone } = write([first], "other");
-  write([first, { role: "assistant", text: "two" }], "c");
-  assert.equal(write([first, { role: "assistant", text: "three" }], "c").bytes.reused, alone.length);
-});
-
 test("conversations beyond the limit are forgotten, the silent ones first [L3]", () => {
   const write = createTranscripts(chat, 2);
   const messages: Message[] = [{ role: "user", text: "one" }];
