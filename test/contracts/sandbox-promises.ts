@@ -188,6 +188,15 @@ commands = [open(path).read() for path in glob.glob("/proc/[0-9]*/cmdline")]
   },
   {
     everywhere: true,
+    says: "a workspace that is another folder than the one that was looked at is not opened [W5][X3]",
+    async holds({ provider, workspace, uid }) {
+      const swapped = { ...conversation(workspace()), marks: { ".": "1:1" } };
+      const opened = await provider.open(wantedGuest({ workspace: swapped, uid: uid(1) }));
+      assert.equal(!opened.ok && opened.failure.why, "wrong_workspace");
+    },
+  },
+  {
+    everywhere: true,
     says: "skills can be read in the workspace and not changed, whatever else can be written [W6]",
     async holds({ t, guest, workspace, uid }) {
       const skills = hostFolder(t);
