@@ -115,6 +115,7 @@ test("agents reach those of their own task and nobody else's; what has ended, or
         if (last.role === "user" && !textOf(request).includes("out_of_reach"))
           return calls(
             ["send_message", { to: "two", text: "hi" }],
+            ["send_message", { to: "one", text: "to myself" }],
             ["send_message", { to: "nobody", text: "hi" }],
             ["terminate_agent", { agent_id: "root" }],
             ["spawn_agent", { role: "helper", task: "helper it", files: ["x"] }],
@@ -136,6 +137,7 @@ test("agents reach those of their own task and nobody else's; what has ended, or
   assert.deepEqual(failuresOf(events).toSorted(), [
     "agent_not_yours",
     "agent_not_yours",
+    "agent_out_of_reach",
     "agent_out_of_reach",
     "agent_unknown",
   ]);
@@ -300,7 +302,7 @@ test("looking at a task makes no folder; 500 files are handed over, but neither 
           ["spawn_agent", { role: "none", task: "none it", files: ["uploads/none.txt"] }],
           ["spawn_agent", { role: "all", task: "all it", files: ["uploads"] }],
           ["spawn_agent", { role: "out", task: "out it", files: ["../.."] }],
-          ["spawn_agent", { role: "most", task: "most it", files: ["uploads/many"] }],
+          ["spawn_agent", { role: "most", task: "most it", files: ["uploads/many", "uploads/many/7.txt", "skills"] }],
         );
       },
       looker: (_, last) =>
@@ -332,6 +334,7 @@ test("looking at a task makes no folder; 500 files are handed over, but neither 
   for (let count = 0; count < 500; count += 1) writeFileSync(join(folder, `${count}.txt`), String(count));
   chmodSync(join(folder, "7.txt"), 0o755);
   writeFileSync(join(folder, "../one more.txt"), "x");
+  writeFileSync(join(yard.data, "workspace/c/skills/own.txt"), "skills stay with the conversation");
   const { events } = await yard.ask("go", { conversation: "c" });
   assert.deepEqual(failuresOf(events).toSorted(), [
     ...["file_not_found", "hand_over_too_many", "path_traversal_blocked", "tool_not_found"],
