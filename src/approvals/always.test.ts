@@ -101,6 +101,22 @@ test("what was allowed always for one tool covers no other, also where that one 
   );
 });
 
+test("packages of one skill can be allowed always, and those of no other with them [H2]", () => {
+  const install = (skill: string) => callOf("install_packages", { skill });
+  const [, wide] = plain.judge(install("pdf"), inSandbox, []).always;
+  assert.deepEqual(wide, {
+    match: "findings",
+    covers: [{ kind: "packages", pattern: "install_packages pdf", risk: "medium" }],
+  });
+  const rules = [stored(wide, "install_packages")];
+  assert.deepEqual(
+    ["pdf", "pdf-tools", "pdf tools", "slides", ""].map(
+      (skill) => plain.judge(install(skill), inSandbox, rules).verdict,
+    ),
+    ["allow", "ask", "ask", "ask", "ask"],
+  );
+});
+
 test("a call that was allowed always is told with what it would have asked for, and by which rule [H2]", () => {
   const call = bash("pip install x");
   const { findings, reason, risk, always } = plain.judge(call, inSandbox, []);
