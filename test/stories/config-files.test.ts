@@ -57,34 +57,22 @@ test("the project's tools.yaml comes over the user's, tool by tool, by any name 
   assert.deepEqual(reloaded.ok && reloaded.value.config.tools.length, 2);
 });
 
-const toolsMistakes: readonly [what: string, yaml: string, mistake: string][] = [
-  ["a misspelt group", "cores: {}", "1: there is no setting cores. Write core instead."],
-  [
-    "a misspelt key",
-    "optional:\n  now:\n    enable: true",
-    "3: there is no setting optional.now.enable. Write optional.now.enabled instead.",
-  ],
-  ["a tool that is misspelt", "core:\n  red_file:", "2: there is no tool red_file. Write read_file instead."],
-  ["a name that no tool can have", "core: [read file]", "1: there is no tool read file. Write read_file instead."],
-  [
-    "a value that is none",
-    "optional:\n  now: { enabled: perhaps }",
-    "2: optional.now.enabled is perhaps. Write true or false.",
-  ],
-  ["a word in place of tools", "core: now", "1: core holds other settings. Write them below it, such as read_file."],
-  [
-    "one tag in place of a list",
-    "core:\n  now: { tags: web }",
-    "2: core.now.tags is not a list. Write one line for each below it: - web.",
-  ],
-];
-for (const [what, yaml, mistake] of toolsMistakes) {
-  test(`${what} in tools.yaml is an error with file, line and what to write [P5][T1]`, async (t) => {
-    const place = operatorFolder(t);
+const toolsMistakes = rowsOf(`
+  cores: {} → 1: there is no setting cores. Write core instead.
+  optional:¶  now:¶    enable: true → 3: there is no setting optional.now.enable. Write optional.now.enabled instead.
+  core:¶  red_file: → 2: there is no tool red_file. Write read_file instead.
+  core: [read file] → 1: there is no tool read file. Write read_file instead.
+  optional:¶  now: { enabled: perhaps } → 2: optional.now.enabled is perhaps. Write true or false.
+  core: now → 1: core holds other settings. Write them below it, such as read_file.
+  core:¶  now: { tags: web } → 2: core.now.tags is not a list. Write one line for each below it: - web.`);
+
+test("a mistake in tools.yaml is an error with file, line and what to write [P5][T1]", async (t) => {
+  const place = operatorFolder(t);
+  for (const [yaml, mistake] of toolsMistakes) {
     place.write("config/tools.yaml", yaml);
     assert.deepEqual(await place.mistakes(), [`config/tools.yaml:${mistake}`]);
-  });
-}
+  }
+});
 
 test("a folder that the program was only started in may switch tools off, but not on again what the user switched off [P5][T1]", async (t) => {
   const place = operatorFolder(t, { isClone: false });
@@ -183,30 +171,17 @@ test("the project's words on skills come over the user's, value by value, and a 
   assert.equal(hasChanged(config), true);
 });
 
-const skillsMistakes: readonly [what: string, yaml: string, mistake: string][] = [
-  [
-    "a misspelt key",
-    "skills:\n  pdf:\n    enable: true",
-    "3: there is no setting skills.pdf.enable. Write skills.pdf.enabled instead.",
-  ],
-  [
-    "a name that is none",
-    "skills:\n  My Skill: {}",
-    "2: skills is My Skill. Write a name of letters, digits and . _ - such as pdf.",
-  ],
-  ["a word for yes", "skills:\n  pdf: { enabled: maybe }", "2: skills.pdf.enabled is maybe. Write true or false."],
-  [
-    "one type instead of a list",
-    "skills:\n  pdf: { auto_load_on_file_types: pdf }",
-    "2: skills.pdf.auto_load_on_file_types is not a list. Write one line for each below it: - pdf.",
-  ],
-];
+const skillsMistakes = rowsOf(`
+  skills:¶  pdf:¶    enable: true → 3: there is no setting skills.pdf.enable. Write skills.pdf.enabled instead.
+  skills:¶  My Skill: {} → 2: skills is My Skill. Write a name of letters, digits and . _ - such as pdf.
+  skills:¶  pdf: { enabled: maybe } → 2: skills.pdf.enabled is maybe. Write true or false.
+  skills:¶  pdf: { auto_load_on_file_types: pdf } → 2: skills.pdf.auto_load_on_file_types is not a list. Write one line for each below it: - pdf.`);
 
 test("a mistake in skills.yaml is an error with file, line and what to write [P5][K1]", async (t) => {
-  for (const [what, yaml, mistake] of skillsMistakes) {
-    const place = operatorFolder(t);
+  const place = operatorFolder(t);
+  for (const [yaml, mistake] of skillsMistakes) {
     place.write("config/skills.yaml", yaml);
-    assert.deepEqual(await place.mistakes(), [`config/skills.yaml:${mistake}`], what);
+    assert.deepEqual(await place.mistakes(), [`config/skills.yaml:${mistake}`]);
   }
 });
 
@@ -310,55 +285,23 @@ test("variables are put into the settings of MCP servers, and no value of them i
   assert.equal(hasChanged(config), true);
 });
 
-const serversMistakes: readonly [what: string, yaml: string, mistake: string][] = [
-  [
-    "a misspelt key",
-    "servers:\n  a:\n    comand: x",
-    "3: there is no setting servers.a.comand. Write servers.a.command instead.",
-  ],
-  [
-    "a server that is neither a program nor an address",
-    "servers:\n  a: { enabled: true }",
-    "2: the MCP server a needs either a command or a url. Write command: for a program that is started here, or url: for a server that is reached by its address.",
-  ],
-  [
-    "a server that is both",
-    "servers:\n  a: { command: x, url: https://x.example }",
-    "2: the MCP server a needs either a command or a url. Write command: for a program that is started here, or url: for a server that is reached by its address.",
-  ],
-  [
-    "a variable that is not set",
-    'servers:\n  a:\n    command: x\n    args: ["${NO_SUCH}"]',
-    "4: servers.a.args needs the variable NO_SUCH, which is not set. Set NO_SUCH in .env, or write ${NO_SUCH:-something} for when it is not.",
-  ],
-  [
-    "an address that is none",
-    "servers:\n  a: { url: here }",
-    "2: servers.a.url is here. Write an address such as https://example.com/mcp.",
-  ],
-  [
-    "an id that no tool can be named by",
-    "servers:\n  a b: { command: x }",
-    "2: servers is a b. Write a name of letters, digits and . _ - such as files.",
-  ],
-  [
-    "an alias that no model takes",
-    "servers:\n  a:\n    command: x\n    tools:\n      t: { alias: with blanks }",
-    "5: servers.a.tools.t.alias is with blanks. Write a name of letters, digits and . _ - such as read_document.",
-  ],
-  [
-    "a time that is none",
-    "settings: { startup_timeout: 0 }",
-    "1: settings.startup_timeout is 0. Write a whole number from 1 to 3600.",
-  ],
-];
-for (const [what, yaml, mistake] of serversMistakes) {
-  test(`${what} in mcp_servers.yaml is an error with file, line and what to write [P5][G1]`, async (t) => {
-    const place = operatorFolder(t);
+const serversMistakes = rowsOf(`
+  servers:¶  a:¶    comand: x → 3: there is no setting servers.a.comand. Write servers.a.command instead.
+  servers:¶  a: { enabled: true } → 2: the MCP server a needs either a command or a url. Write command: for a program that is started here, or url: for a server that is reached by its address.
+  servers:¶  a: { command: x, url: https://x.example } → 2: the MCP server a needs either a command or a url. Write command: for a program that is started here, or url: for a server that is reached by its address.
+  servers:¶  a:¶    command: x¶    args: ["\${NO_SUCH}"] → 4: servers.a.args needs the variable NO_SUCH, which is not set. Set NO_SUCH in .env, or write \${NO_SUCH:-something} for when it is not.
+  servers:¶  a: { url: here } → 2: servers.a.url is here. Write an address such as https://example.com/mcp.
+  servers:¶  a b: { command: x } → 2: servers is a b. Write a name of letters, digits and . _ - such as files.
+  servers:¶  a:¶    command: x¶    tools:¶      t: { alias: with blanks } → 5: servers.a.tools.t.alias is with blanks. Write a name of letters, digits and . _ - such as read_document.
+  settings: { startup_timeout: 0 } → 1: settings.startup_timeout is 0. Write a whole number from 1 to 3600.`);
+
+test("a mistake in mcp_servers.yaml is an error with file, line and what to write [P5][G1]", async (t) => {
+  const place = operatorFolder(t);
+  for (const [yaml, mistake] of serversMistakes) {
     place.write("config/mcp_servers.yaml", yaml);
     assert.deepEqual(await place.mistakes(), [`config/mcp_servers.yaml:${mistake}`]);
-  });
-}
+  }
+});
 
 test("the same MCP server twice in one file is an error that names the line [P5][G1]", async (t) => {
   const place = operatorFolder(t);
@@ -375,3 +318,12 @@ test("a folder that the program was only started in starts no MCP server [P5][G1
   ]);
   assert.deepEqual(await place.mistakes({ AGENTYARD_CONFIG: place.dir }), []);
 });
+
+/** Of each line the text of a file, `¶` for a new line, and what is said of it. */
+function rowsOf(table: string): (readonly [yaml: string, mistake: string])[] {
+  return table
+    .trim()
+    .split(/\n\s*/)
+    .map((line) => line.split(" → "))
+    .map(([yaml = "", mistake = ""]) => [yaml.replaceAll("¶", "\n"), mistake]);
+}

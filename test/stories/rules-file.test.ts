@@ -216,73 +216,29 @@ test("patterns read each argument by itself, and contents of files only where th
   assert.equal(await verdictOf({ path: "outputs/q", content: "a b" }, "write_file"), "ask");
 });
 
-const mistakes: [what: string, yaml: string, mistake: string][] = [
-  ["a misspelt group", "globl:\n  enabled: true", "1: there is no setting globl. Write global instead."],
-  [
-    "a misspelt key",
-    "global:\n  default_acton: ask",
-    "2: there is no setting global.default_acton. Write global.default_action instead.",
-  ],
-  [
-    "a misspelt tool",
-    "tools:\n  run_bash_comand: {}",
-    "2: there is no tool run_bash_comand. Write run_bash_command instead.",
-  ],
-  [
-    "a misspelt argument of a rule",
-    "tools:\n  run_bash_command:\n    rules:\n      - { pattern: prod, argument: comand, action: deny }",
-    "4: run_bash_command has no argument comand. Write command instead.",
-  ],
-  [
-    "a misspelt key of a tool",
-    "tools:\n  now:\n    enable: true",
-    "3: there is no setting tools.now.enable. Write tools.now.enabled instead.",
-  ],
-  [
-    "a rule without a pattern",
-    "tools:\n  now:\n    rules:\n      - action: deny",
-    "4: tools.now.rules has no pattern. Write pattern: and a regular expression into it.",
-  ],
-  [
-    "an action that is none",
-    "global:\n  default_action: perhaps",
-    "2: global.default_action is perhaps. Write one of allow, ask, deny.",
-  ],
-  [
-    "an unclosed group in a pattern",
-    "tools:\n  now:\n    rules:\n      - pattern: '(x'",
-    "4: (x is no regular expression (Unterminated group). Write a regular expression, such as \\bprod-\\w+.",
-  ],
-  [
-    "a pattern that looks around",
-    "global:\n  risk_patterns:\n    low:\n      patterns:\n        - a\n        - (?=b)",
-    "6: the pattern (?=b) uses (?=, which is not possible here. Write it without that.",
-  ],
-  [
-    "one pattern instead of a list",
-    "global:\n  risk_patterns:\n    low: { patterns: x }",
-    "3: global.risk_patterns.low.patterns is not a list. Write one line for each below it: - \\bprod-\\w+.",
-  ],
-  [
-    "a word instead of a group",
-    "tools: none",
-    "1: tools holds other settings. Write them below it, such as run_bash_command.",
-  ],
-  [
-    "a switch that is neither on nor off",
-    "global:\n  enabled: maybe",
-    "2: global.enabled is maybe. Write true or false.",
-  ],
-];
-for (const [what, yaml, mistake] of mistakes) {
-  test(`${what} in hitl_rules.yaml is an error with file, line and what to write [P5][H1]`, async (t) => {
-    const place = operatorFolder(t);
+const mistakes = rowsOf(`
+  globl:¶  enabled: true → 1: there is no setting globl. Write global instead.
+  global:¶  default_acton: ask → 2: there is no setting global.default_acton. Write global.default_action instead.
+  tools:¶  run_bash_comand: {} → 2: there is no tool run_bash_comand. Write run_bash_command instead.
+  tools:¶  run_bash_command:¶    rules:¶      - { pattern: prod, argument: comand, action: deny } → 4: run_bash_command has no argument comand. Write command instead.
+  tools:¶  now:¶    enable: true → 3: there is no setting tools.now.enable. Write tools.now.enabled instead.
+  tools:¶  now:¶    rules:¶      - action: deny → 4: tools.now.rules has no pattern. Write pattern: and a regular expression into it.
+  global:¶  default_action: perhaps → 2: global.default_action is perhaps. Write one of allow, ask, deny.
+  tools:¶  now:¶    rules:¶      - pattern: '(x' → 4: (x is no regular expression (Unterminated group). Write a regular expression, such as \\bprod-\\w+.
+  global:¶  risk_patterns:¶    low:¶      patterns:¶        - a¶        - (?=b) → 6: the pattern (?=b) uses (?=, which is not possible here. Write it without that.
+  global:¶  risk_patterns:¶    low: { patterns: x } → 3: global.risk_patterns.low.patterns is not a list. Write one line for each below it: - \\bprod-\\w+.
+  tools: none → 1: tools holds other settings. Write them below it, such as run_bash_command.
+  global:¶  enabled: maybe → 2: global.enabled is maybe. Write true or false.`);
+
+test("a mistake in hitl_rules.yaml is an error with file, line and what to write [P5][H1]", async (t) => {
+  const place = operatorFolder(t);
+  for (const [yaml, mistake] of mistakes) {
     place.rules(yaml);
     const [first = "", ...more] = await place.mistakes();
     assert.equal(first.slice(0, `config/hitl_rules.yaml:${mistake}`.length), `config/hitl_rules.yaml:${mistake}`);
     assert.deepEqual(more, []);
-  });
-}
+  }
+});
 
 test("the project's file adds its rules to the user's, and its single values are taken first [P5][H1]", async (t) => {
   const place = operatorFolder(t);
@@ -487,3 +443,12 @@ test("checkers of a folder that the program was only started in are not run, the
     "~/.config/agentyard/checkers/mine.mjs",
   ]);
 });
+
+/** Of each line the text of a file, `¶` for a new line, and what is said of it. */
+function rowsOf(table: string): (readonly [yaml: string, mistake: string])[] {
+  return table
+    .trim()
+    .split(/\n\s*/)
+    .map((line) => line.split(" → "))
+    .map(([yaml = "", mistake = ""]) => [yaml.replaceAll("¶", "\n"), mistake]);
+}
