@@ -314,47 +314,6 @@ test("a host that says nothing is waited for thirty seconds at a look, five for 
   });
 });
 
-test("a server that is closed while it looks around opens no guest after that, and leaves no token behind [X1][X3]", async (t) => {
-  const [look, fresh] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const probe: SandboxProvider["probe"] = async (wanted) => {
-    await (wanted?.fresh ? fresh : look).promise;
-    return { missing: [], degraded: [] };
-  };
-  const { server, files, played, line } = await muting(t, { probe });
-  const opening = server.open(wantedGuest({}));
-  await until("it is asked", () => line.asked.length === 1);
-  let isClosed = false;
-  const looking = server.probe({ fresh: true });
-  const closed = server.close().then(() => (isClosed = true));
-  look.resolve();
-  assert.deepEqual(await opening, { ok: false, failure: { why: "unavailable", said: "closed" } });
-  await someTurns();
-  assert.equal(isClosed, false);
-  fresh.resolve();
-  await closed;
-  assert.deepEqual([readdirSync(join(files, ".sandbox-hosts")), played.guests, (await looking).missing], [[], [], []]);
-});
-
-test("a guest that is being started counts for its host, and one that was given up does not [X3][X4]", async (t) => {
-  const [well, slow] = [playedProvider(), playedProvider()];
-  const gate = Promise.withResolvers<void>();
-  const open: SandboxProvider["open"] = (wanted) => gate.promise.then(() => slow.open(wanted));
-  const [first, second] = [await openRawHost(t, well), await openRawHost(t, { ...slow, open })];
-  const clock = { ...manualClock(), now: systemClock.now };
-  const server = provide(t, [first.address, second.address], { clock, startTimeoutMs: 4000 });
-  await opened(server);
-  const late = server.open(wantedGuest({}));
-  await until("it is started", () => second.host.load().guests === 1);
-  const third = await opened(server);
-  assert.equal(first.host.load().guests, 2);
-  clock.move(4000 + 5000);
-  assert.equal((await late).ok, false);
-  await third.close("idle");
-  gate.resolve();
-  const { id } = await opened(server);
-  assert.equal(slow.guests.at(-1)?.id, id);
-});
-
 // Who waits for whom, and for how long, when a server, a host or the line between them falls silent. No clock runs here.
 const program: Execution = { id: "e", language: "bash", code: "", agent: "a", timeoutMs: 1000 };
 
