@@ -16,7 +16,7 @@ import type { PodSeen } from "./follow.ts";
 import { followPods, listPods } from "./follow.ts";
 import { makeObject, removeObject } from "./objects.ts";
 import { podBody } from "./pod.ts";
-import { claimPod, type Pool } from "./pool.ts";
+import { claimPod, type Pool, reapClaims } from "./pool.ts";
 import { lackIn, placesToTry } from "./probe.ts";
 import { reapLeft } from "./reap.ts";
 
@@ -324,6 +324,20 @@ async function pooling(t: TestContext, refused: Record<string, number> = {}, nam
   const short = () => asked.filter((text) => text.includes("/apis/")).map((text) => text.replace(/ .*boxes/, ""));
   return { pool, host, claim, asked, short, made, clock, files };
 }
+
+const claims = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/boxes/sandboxclaims";
+
+test("claims that a server left are given back, and those of its guests and of other servers are not [X3]", async (t) => {
+  const { pool, host, asked } = await pooling(t, {}, ["agentyard-left", "agentyard-used"]);
+  // It was asked for while they were listed.
+  const spared = () => new Set(asked.length > 0 ? ["used"] : []);
+  assert.equal(await reapClaims(host, pool, spared), 1);
+  const selected = "labelSelector=agentyard.mark%3Dyard%2Cagentyard.server%3Done";
+  assert.deepEqual(asked, [`GET ${claims}?${selected}`, `DELETE ${claims}/agentyard-left?gracePeriodSeconds=1`]);
+  asked.length = 0;
+  assert.equal(await reapClaims(host, { ...pool, size: 0 }, () => new Set()), 0);
+  assert.deepEqual(asked, []);
+});
 
 test("whatever a pod is made of has a pool of its own, and the same has the same [X2][X3][S5]", async (t) => {
   const { host, pool } = await pooling(t);
