@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, statfsSync } from "node:fs";
+import { mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { executionLimits } from "../../src/sandbox/provider.ts";
 import { done, limits, type Promised } from "./sandbox-place.ts";
@@ -162,7 +162,9 @@ export const executionPromises: readonly Promised[] = [
     says: "an execution tells what it used, with the programs it started [X1]",
     async holds({ guest }) {
       const { events, folder } = await guest();
-      const work = "b = bytearray(60_000_000)\nfor i in range(3_000_000): pass\ndel b";
+      // By its own clock: how much a machine computes in that time is its own affair.
+      const spin = "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass";
+      const work = `import time\nb = bytearray(60_000_000)\n${spin}\ndel b`;
       const child = `import subprocess\n_ = subprocess.run(['python3', '-c', '''${work}'''])`;
       const used = async (language: "python" | "bash", code: string) => {
         const end = (await events(language, code)).at(-1);
@@ -175,52 +177,13 @@ export const executionPromises: readonly Promised[] = [
         await used("python", child),
       ]) {
         const { cpuMs, durationMs, memoryPeakBytes } = metrics;
-        assert.ok(cpuMs >= 10 && durationMs >= 10 && memoryPeakBytes > 60_000_000, JSON.stringify(metrics));
+        assert.ok(cpuMs >= 45 && durationMs >= 45 && memoryPeakBytes > 60_000_000, JSON.stringify(metrics));
       }
       const small = await used("python", "1");
       assert.ok(small.memoryPeakBytes > 1_000_000 && small.memoryPeakBytes < 60_000_000, JSON.stringify(small));
       const { writtenBytes } = await used("bash", writesToDisk);
       // What lies in memory is written to no disk; on a disk it is tried in sandbox-local.test.ts.
       assert.equal(writtenBytes >= 4_000_000, statfsSync(folder).type !== inMemory, `${writtenBytes}`);
-    },
-  },
-  {
-    says: "figures land in outputs and are named, with their Chinese titles readable [X6]",
-    async holds({ guest, lacks }) {
-      const { run, folder } = await guest();
-      const draw =
-        "import matplotlib.pyplot as plt\nplt.plot([1, -2]); plt.title('销售额'); plt.ylabel('数量'); plt.show()";
-      if (await lacks("no_data_libraries")) {
-        const { end, stderr } = await run("python", draw);
-        assert.deepEqual([end, /No module named '\w+'\n$/.test(stderr)], ["done 1", true]);
-        return;
-      }
-      const { stderr, ...drawn } = await run("python", draw);
-      const { stderr: _, ...expected } = done({ results: ["png outputs/figure-1.png"] });
-      assert.deepEqual(drawn, expected);
-      // Where there is no font for it, matplotlib itself says so.
-      assert.equal(/missing from/.test(stderr), await lacks("no_cjk_fonts"));
-      assert.equal(readFileSync(join(folder, "outputs/figure-1.png")).toString("latin1", 1, 4), "PNG");
-      const own = await run("python", "plt.bar(['一月'], [3]); plt.savefig('outputs/own.png'); plt.show()");
-      assert.deepEqual({ ...own, stderr }, { ...done({ results: ["png outputs/own.png"] }), stderr });
-      assert.deepEqual(readdirSync(join(folder, "outputs")).sort(), ["figure-1.png", "own.png"]);
-    },
-  },
-  {
-    says: "twenty executions at once all end as they should, and cells of one agent keep their order [X1]",
-    async holds({ guest }) {
-      const { run } = await guest();
-      await run("python", "seen = []");
-      const outcomes = await Promise.all(
-        Array.from({ length: 20 }, (_, number) =>
-          number % 2 === 0 ? run("bash", `echo ${number}`) : run("python", `seen.append(${number}); print(${number})`),
-        ),
-      );
-      assert.deepEqual(
-        outcomes,
-        Array.from({ length: 20 }, (_, number) => done({ stdout: `${number}\n` })),
-      );
-      assert.deepEqual(await run("python", "seen"), done({ results: ["text [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]"] }));
     },
   },
 ];

@@ -35,32 +35,10 @@ const shows: Readonly<Record<string, (platform: Platform) => Promise<void>>> = {
     );
     assert.deepEqual(ran.figures, ["outputs/figure-1.png"]);
   },
-  async "every sample call of the chat platform works as it stands, for the user that it names [S1][S3][S4][S7]"(
+  async "code of the chat platform's agent works as it stands, with the session's other name [S1][S3][S4][S7]"(
     platform,
   ) {
     const front = platformFiles(platform.address);
-
-    // 6.1: nothing is asked for first; the id is made by the rule.
-    const sessionId = front.generateSessionId("user123");
-    assert.deepEqual(
-      await front.uploadFile({ sandboxSessionId: sessionId, conversationId: "conv456", file: csvFile() }),
-      {
-        mode: "file",
-        session_id: "sb-session-user123",
-        conversation_id: "conv456",
-        file_name: "data.csv",
-        file_path: "conv456/uploads/temparea/data.csv",
-        container_path: "/workspace/conv456/uploads/temparea/data.csv",
-        size: csv.length,
-        type: "csv",
-      },
-    );
-    // 6.3 and 6.4: a bare name, and no conversation with it.
-    const wanted = { sandboxSessionId: sessionId, conversationId: "conv456" };
-    assert.deepEqual(await front.listTempAreaFiles(wanted), ["data.csv"]);
-    assert.equal(await front.downloadFile({ sandboxSessionId: sessionId, fileName: "data.csv" }), csv);
-
-    // 7.5, with the session's other name.
     await front.uploadFile({ sandboxSessionId: "sess-user-123", conversationId: "conv-123", file: csvFile() });
     const execution = { code: agentCode, conversation_id: "conv-123" };
     const ran = await platform.send("POST", "/executions/sessions/sess-user-123/execute-sync", { json: execution });
