@@ -6,7 +6,6 @@ import { StreamCursor } from "../protocol/stream.ts";
 import { type Attempts, attemptAfter, noteAttempt } from "./attempt.ts";
 import { openPlace, type PlacedFrame, readCursor } from "./cursor.ts";
 import { gatherLiveText } from "./live-text.ts";
-import { eventStream } from "./stream.ts";
 import { wholeCharacters } from "./whole-characters.ts";
 
 const [first, second] = [
@@ -201,66 +200,6 @@ test("too much is what gathered since a reader is counted and last took somethin
     [anew.isTooMuch(), anew.take(() => ({ ...firstAttempt, step: 2 }))],
     [false, [delta("anew", { step: 2 })]],
   );
-});
-
-type Frame = { readonly frame: string; readonly id?: string; readonly text: string };
-
-async function chunks(batches: readonly (readonly Frame[])[]): Promise<string[]> {
-  const stream = eventStream<Frame>(
-    async function* () {
-      for (const batch of batches) yield [...batch];
-    },
-    {
-      idOf: ({ id }) => id,
-      dataOf: ({ text }) => ({ text }),
-      signal: new AbortController().signal,
-      onThrown: (error) => assert.fail(String(error)),
-    },
-  );
-  const all: string[] = [];
-  for await (const chunk of stream) all.push(Buffer.from(chunk).toString());
-  return all;
-}
-
-test("events go out batch by batch with the hint when to come back before the first, and a large batch in several pieces [C3]", async () => {
-  const frame = (text: string, id?: string): Frame => ({ frame: "said", text, ...(id !== undefined && { id }) });
-  const event = (text: string, id?: string) =>
-    `event: said\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify({ text })}\n\n`;
-  const hint = "retry: 1000\n";
-  assert.deepEqual(await chunks([[], [frame("a", "1"), frame("b")], [], [frame("c", "2")]]), [
-    hint + event("a", "1") + event("b"),
-    event("c", "2"),
-  ]);
-  const half = "x".repeat(8_192);
-  assert.deepEqual(await chunks([[frame(half), frame(half), frame("end")]]), [
-    hint + event(half) + event(half),
-    event("end"),
-  ]);
-});
-
-test("an event that is too long for one goes out in parts, of which the last alone is a place to go on from [C3]", async () => {
-  const sent = async (text: string, id?: string) => {
-    const [first = "", ...more] = await chunks([[{ frame: "said", text, ...(id !== undefined && { id }) }]]);
-    return [first.replace("retry: 1000\n", ""), ...more].join("").split("\n\n").slice(0, -1);
-  };
-  const room = 64 * 1024 - 'event: said\nid: 7\ndata: {"text":""}\n\n'.length;
-  assert.equal((await sent("x".repeat(room), "7")).length, 1, "as long as may be");
-  const parts = (await sent("x".repeat(room + 1), "7")).map((event) => {
-    const [name, ...lines] = event.split("\n");
-    const { text, ...part } = JSON.parse(lines.at(-1)?.slice("data: ".length) ?? "");
-    return { name, id: lines.length === 2 ? lines[0] : undefined, text, part };
-  });
-  const of = { frame: "part", of: "7", count: 4 };
-  assert.deepEqual(
-    parts.map(({ text: _, ...told }) => told),
-    [0, 1, 2, 3].map((index) => ({
-      ...{ name: "event: part", id: index === 3 ? "id: 7" : undefined, part: { ...of, index } },
-    })),
-  );
-  assert.equal(parts.map(({ text }) => text).join(""), JSON.stringify({ text: "x".repeat(room + 1) }));
-  const wide = await sent("世".repeat(30_000));
-  assert.ok(wide.every((event) => Buffer.byteLength(event) <= 64 * 1024));
-  assert.match(wide[0] ?? "", /"of":"said"/);
 });
 
 test("a piece of a text ends before a character that it cannot hold whole, and never behind the text [C3]", () => {

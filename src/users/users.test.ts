@@ -48,41 +48,6 @@ test("guessing from many places at once is slowed down, not the machine [C6]", a
   );
 });
 
-test("a key is shown once, opens what it is for until it ends or is taken away, and is kept as a hash [C6]", async (t) => {
-  const { users, storage, clock } = open(t);
-  await users.add({ id: "ann" });
-  const made = await users.addKey("ann", { id: "k1", name: "laptop", scopes: ["files", "chat"], endsAt: dayMs });
-  assert.ok(made.ok);
-  const { key, ...shown } = made.value;
-  assert.match(key, /^ay_[\w-]{43}$/);
-  const [stored] = await storage.listKeys((await storage.listUsers(1))[0]?.id ?? assert.fail());
-  assert.doesNotMatch(JSON.stringify(stored), new RegExp(key.slice(8)));
-  assert.deepEqual(await users.keys("ann"), { ok: true, value: [shown] });
-  const { taken, ...known } = (await users.byKey(key)) ?? assert.fail();
-  assert.deepEqual([known, taken.aborted], [{ id: "ann", scopes: ["chat", "files"] }, false]);
-  for (const other of ["", "ay_", `${key}x`, key.toUpperCase(), `ay_${"x".repeat(43)}`])
-    assert.equal(await users.byKey(other), undefined);
-  clock.move(dayMs - 1);
-  assert.ok(await users.byKey(key));
-  clock.move(1);
-  assert.equal(await users.byKey(key), undefined, "it is over");
-  const [over] = await storage.listKeys((await storage.listUsers(1))[0]?.id ?? assert.fail());
-  const ended = { ...shown, usedAt: over?.usedAt ?? null, hasEnded: true };
-  assert.deepEqual(await users.keys("ann"), { ok: true, value: [ended] }, "and the list says so");
-  const second = await users.addKey("ann", { id: "k2", name: "", scopes: ["admin"] });
-  const third = await users.addKey("ann", { id: "k2", name: "", scopes: ["admin"] });
-  assert.ok(second.ok && third.ok);
-  assert.deepEqual(
-    [await users.byKey(second.value.key), (await users.byKey(third.value.key))?.scopes],
-    [undefined, ["admin"]],
-  );
-  assert.deepEqual(
-    [codeOf(await users.removeKey("ann", "k2")), codeOf(await users.removeKey("ann", "k2"))],
-    ["ok", "key_not_found"],
-  );
-  assert.equal(await users.byKey(third.value.key), undefined);
-});
-
 test("who is no admin has no key that is one, and the keys of a removed user open nothing, also when the name comes back [C6]", async (t) => {
   const { users } = open(t);
   await users.add({ id: "ann" });

@@ -172,15 +172,6 @@ test("the page to sign in works without scripts, in both languages, and loads no
   const right = await form({ user: "ann", password });
   assert.deepEqual([right.status, right.headers.get("location")], [303, "/docs"]);
   assert.equal((await yard.call("GET /api/v1/me", { cookie: cookieOf(right) })).status, 200);
-  const elsewhere = [
-    "https://evil.example",
-    "//evil.example",
-    "/\\evil.example",
-    "javascript:alert(1)",
-    "/\t/evil.example",
-  ];
-  for (const next of elsewhere)
-    assert.equal((await form({ link: await linkFor(yard, "ann"), next })).headers.get("location"), "/", next);
   const other = await yard.call("DELETE /sign-in");
   assert.deepEqual([other.status, other.headers.get("allow")], [405, "GET, HEAD, POST"]);
   const zh = await form({ link: "used", lang: "zh" });
@@ -395,6 +386,16 @@ test("after signing in people come to a page of ours and nowhere else, whatever 
     return entered.headers.get("location");
   };
   for (const own of ["/yard/c/1?a=b", "/", "/x#y"]) assert.equal(await led(own), own);
-  const others = ["//evil.example", "/\\evil.example", "https://evil.example", "c/1", "", "/a\\b", "/a b", "/\t/evil"];
+  const others = [
+    "javascript:alert(1)",
+    "//evil.example",
+    "/\\evil.example",
+    "https://evil.example",
+    "c/1",
+    "",
+    "/a\\b",
+    "/a b",
+    "/\t/evil",
+  ];
   for (const other of others) assert.equal(await led(other), "/yard/", other);
 });

@@ -51,21 +51,6 @@ async function settled(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await settle();
 }
 
-test("calls that come while one runs wait for it and are told its answer, and nothing goes on waiting for them [C6]", async (t) => {
-  const calls = openCalls(t);
-  const first = calls.ask();
-  await settled();
-  const others = [calls.ask(), calls.ask()];
-  await settled();
-  assert.deepEqual([calls.begun.length, calls.waiting(), calls.waits], [1, 2, [10_000, 10_000]]);
-  assert.equal(await calls.ask("another call"), "key_used_otherwise");
-  calls.begun[0]?.end(kept);
-  assert.deepEqual(await Promise.all([first, ...others]), ["done", "before: made", "before: made"]);
-  await settled();
-  assert.equal(calls.waiting(), 0);
-  assert.equal(await calls.ask("another call"), "key_used_otherwise", "also when nothing runs any more");
-});
-
 test("of calls that waited one goes on where nothing was kept, and the rest wait no longer than they would have [C6]", async (t) => {
   const calls = openCalls(t);
   const all = [calls.ask(), calls.ask(), calls.ask()];

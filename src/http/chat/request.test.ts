@@ -3,57 +3,16 @@ import { test } from "node:test";
 import type { ChatBody } from "../../protocol/chat-routes.ts";
 import { chatTitle } from "./begin-chat.ts";
 import { documentError } from "./chat-error.ts";
-import { chatShown, chatWanted, given } from "./request.ts";
+import { chatWanted } from "./request.ts";
 
 const usual = { appKey: "app", streams: true };
 const query = "hello";
-
-function wanted(body: Parameters<typeof chatWanted>[0]) {
-  const read = chatWanted(body, usual);
-  return read.ok ? read.value : read.failure.params;
-}
 
 /** What is to be done, without what says nothing. */
 function what(body: Parameters<typeof chatWanted>[0]): unknown {
   const read = chatWanted(body, usual);
   return read.ok ? JSON.parse(JSON.stringify(read.value.what)) : read.failure.params;
 }
-
-test("a chat is read with who asks whom, where and under which id, and an empty text is none [C1]", () => {
-  const body: ChatBody = {
-    ...{ query, user_id: "ann", conversation_id: "c", agent_id: "a", agent_key: "k", agent_run_id: "r" },
-    ...{ stream: false, inc_stream: false, chat_option: { is_need_progress: false } },
-  };
-  const { what: _, ...rest } = Object(wanted(body));
-  assert.deepEqual(rest, {
-    ...{ userId: "ann", conversationId: "c", runId: "r", agent: { agentId: "a", agentKey: "k", appKey: "app" } },
-    shown: { streams: false, increments: false, progress: false },
-  });
-  const empty = { user_id: "", conversation_id: null, agent_id: "", agent_key: null, agent_run_id: "" };
-  const { userId, conversationId, runId, agent, shown } = Object(wanted({ query, ...empty }));
-  assert.deepEqual([userId, conversationId, runId], [undefined, undefined, undefined]);
-  assert.deepEqual(agent, { agentId: undefined, agentKey: undefined, appKey: "app" });
-  assert.deepEqual(shown, { streams: true, increments: true, progress: true });
-  assert.deepEqual(chatShown({}, false), { streams: false, increments: true, progress: true });
-  assert.deepEqual([given("a"), given(""), given(null), given(undefined)], ["a", undefined, undefined, undefined]);
-});
-
-test("something new is said with its files, its inputs and its way to think, where it stands itself or one level down [C1][C2]", () => {
-  const say = { does: "say", text: query, selected: [] };
-  assert.deepEqual(what({ query }), say);
-  assert.deepEqual(what({ query: "not this", input: { query } }), say);
-  const files = [{ file_name: "a.csv" }, { file_name: "b.csv" }];
-  assert.deepEqual(what({ query, selected_files: files }), { ...say, selected: ["a.csv", "b.csv"] });
-  assert.deepEqual(what({ query, chat_mode: "deep_thinking" }), { ...say, slot: "reasoning" });
-  assert.deepEqual(what({ query, chat_mode: "normal" }), say);
-  const reserved = { history: 1, query: 1, header: 1, tool: 1, self_config: 1 };
-  assert.deepEqual(what({ query, custom_querys: { ...reserved, city: "x" } }), { ...say, inputs: { city: "x" } });
-  assert.deepEqual(what({ query, custom_queries: { city: "y" } }), { ...say, inputs: { city: "y" } });
-  assert.deepEqual(what({ query, custom_querys: {}, custom_queries: { city: "y" } }), say, "the first spelling counts");
-  assert.deepEqual(what({ query, custom_querys: reserved }), say);
-  for (const blank of [undefined, null, "", " \n"])
-    assert.deepEqual(what({ query: blank }), { what: "body.query", rule: "missing" });
-});
 
 test("what was said before is said again by itself or by its answer, and a decision goes before all else [C4][H2]", () => {
   const files = [{ file_name: "a.csv" }];

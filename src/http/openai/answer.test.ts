@@ -5,7 +5,6 @@ import { makeFailure } from "../../protocol/failure.ts";
 import type { Finish } from "../../protocol/message.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
 import { failureOf, finishOf, opened } from "./answer.ts";
-import { completionChunks, openCompletion } from "./completion.ts";
 import { openItems } from "./items.ts";
 import { conversationNoted, waitingNote } from "./note.ts";
 import type { End, Piece } from "./pieces.ts";
@@ -22,8 +21,6 @@ const asked = (id: string, kind: "function" | "approval"): End["open"][number] =
   ...{ type: "decision.asked", seq: 1, at: 1, turn: 1, id, call: "c1", kind, tool: "look", arguments: '{"n":1}' },
 });
 const conversation = "00000000-0000-4000-8000-000000000000";
-const begun = { conversation: { id: conversation } } as Parameters<typeof openCompletion>[1];
-const head = { id: "chatcmpl-1", created: 7, model: "general" };
 
 test("why an answer ended is told in OpenAI's words [C5]", () => {
   const network = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
@@ -49,41 +46,6 @@ test("why an answer ended is told in OpenAI's words [C5]", () => {
   ];
   for (const [end, finish, code] of ends)
     assert.deepEqual([finishOf(end), failureOf(end, conversation)?.code], [finish, code], JSON.stringify(end));
-});
-
-test("a completion has the caller's functions, its thoughts and all that it cost [C5]", () => {
-  const whole = openCompletion(head, begun);
-  const pieces: Piece[] = [
-    { piece: "begin", at: 1 },
-    { piece: "reasoning", part: 1, text: "hm" },
-  ];
-  for (const piece of pieces) whole.take(piece);
-  const end = ended("waiting", "tool_calls", { open: [asked("0123456789ab", "function"), asked("d2", "approval")] });
-  const call = {
-    ...{ id: "call_0123456789abuAAAAAAAAQACAAAAAAAAAAA", type: "function" },
-    function: { name: "look", arguments: '{"n":1}' },
-  };
-  const cost = {
-    ...{ prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
-    prompt_tokens_details: { cached_tokens: 3 },
-    completion_tokens_details: { reasoning_tokens: 2 },
-  };
-  const message = { role: "assistant", content: null, refusal: null, reasoning_content: "hm", tool_calls: [call] };
-  assert.deepEqual(whole.ended(end), {
-    ...{ id: "chatcmpl-1", object: "chat.completion", created: 7, model: "general", usage: cost },
-    choices: [{ index: 0, message, logprobs: null, finish_reason: "tool_calls" }],
-  });
-  const write = completionChunks(head, begun, { withUsage: false, errorFor: ({ code }) => ({ code }) });
-  const chunks = [{ piece: "ping" } as const, { piece: "end", ...end } as const].flatMap(write);
-  const common = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "general" };
-  assert.deepEqual(chunks, [
-    {
-      ...common,
-      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, logprobs: null, finish_reason: null }],
-    },
-    { ...common, choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: "tool_calls" }] },
-  ]);
-  assert.deepEqual(write({ piece: "end", ...ended("deleted") }), [{ code: "conversation_not_found" }]);
 });
 
 test("a response says how it ended, with its times in seconds and all that it cost [C5]", () => {

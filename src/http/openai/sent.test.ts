@@ -12,84 +12,6 @@ const chat = (...messages: object[]) => sentInChat(messages as ChatMessage[]);
 const response = (body: object) => sentInResponse(body as ResponseRequest);
 const call = (id: string) => ({ id, name: "look", arguments: "{}" });
 
-test("the parts of a message are one text, and what stands for instructions is apart from what was said [C5]", () => {
-  const parts = [
-    { type: "text", text: "one" },
-    { type: "input_text", text: "two" },
-    { type: "output_text", text: "three" },
-    { type: "refusal", refusal: "four" },
-  ];
-  const picture = { type: "image_url", image_url: { url: "data:IMAGE/PNG;base64,AAAA" } };
-  const bare = { type: "input_image", image_url: "data:image/svg+xml;base64,BBBB" };
-  const functions = [{ id: "c1", type: "function", function: { name: "look", arguments: "{}" } }];
-  const sent = chat(
-    ...[
-      { role: "system", content: "be brief" },
-      { role: "system", content: "" },
-    ],
-    ...[
-      { role: "developer", content: "be kind" },
-      { role: "user", content: parts },
-    ],
-    { role: "assistant", content: null, tool_calls: functions },
-    ...[
-      { role: "tool", tool_call_id: "c1", content: "seen" },
-      { role: "user", content: [picture, bare] },
-    ],
-  );
-  assert.deepEqual(sent, {
-    ok: true,
-    value: {
-      instructions: ["be brief", "be kind"],
-      messages: [
-        { role: "user", text: "one\n\ntwo\n\nthree\n\nfour" },
-        { role: "assistant", text: "", toolCalls: [call("c1")] },
-        { role: "tool", toolCallId: "c1", text: "seen" },
-        {
-          ...{ role: "user", text: "" },
-          images: [
-            { mime: "image/png", base64: "AAAA" },
-            { mime: "image/svg+xml", base64: "BBBB" },
-          ],
-        },
-      ],
-    },
-  });
-});
-
-test("calls that come as items of their own belong to the answer before them, and thoughts are left out [C5]", () => {
-  const input = [
-    ...[
-      { role: "system", content: "be kind" },
-      { role: "user", content: "go" },
-      { type: "reasoning", content: "hm" },
-    ],
-    ...[{ type: "message", role: "assistant", content: "I look." }],
-    ...[{ type: "function_call", call_id: "c1", name: "look", arguments: "{}" }],
-    ...[{ type: "function_call", call_id: "c2", name: "look" }],
-    ...[{ type: "function_call_output", call_id: "c1", output: "rain" }],
-    ...[{ type: "function_call_output", call_id: "c2", output: [{ type: "input_text", text: "sun" }] }],
-    ...[{ type: "function_call", call_id: "c3", name: "look", arguments: "{}" }],
-  ];
-  const asked = [call("c1"), { ...call("c2"), arguments: "" }];
-  assert.deepEqual(response({ input, instructions: "be brief" }), {
-    ok: true,
-    value: {
-      instructions: ["be brief", "be kind"],
-      messages: [
-        { role: "user", text: "go" },
-        { role: "assistant", text: "I look.", toolCalls: asked },
-        { role: "tool", toolCallId: "c1", text: "rain" },
-        { role: "tool", toolCallId: "c2", text: "sun" },
-        { role: "assistant", text: "", toolCalls: [call("c3")] },
-      ],
-    },
-  });
-  assert.deepEqual(response({ input: "go" }), {
-    ...{ ok: true, value: { instructions: [], messages: [{ role: "user", text: "go" }] } },
-  });
-});
-
 test("what is missing, or cannot be taken, is named by its place [C5][P4]", () => {
   const picture = { type: "image_url", image_url: "data:image/png;base64,AAAA" };
   const refused = [
@@ -168,37 +90,6 @@ test("functions come as they were described, one without parameters takes none, 
   assert.deepEqual(ofChat({ tools: inChat(...sent) }), { functions });
   assert.deepEqual(ofResponse({ tools: inResponse(...sent) }), { functions });
   assert.deepEqual([ofChat({}), ofResponse({})], [{}, {}]);
-});
-
-test("a call that a caller insists on is asked for by the name that either protocol has for it, if it is offered [C5]", () => {
-  const said = (part: unknown): unknown => Object(part).instructions;
-  const tools = inChat(weather);
-  const named = (name: string) => ({ type: "function", function: { name } });
-  assert.deepEqual(
-    [
-      ofChat({ tools, tool_choice: "required" }, ["Be brief."]),
-      ofChat({ tools, tool_choice: named("weather") }),
-      ofChat({ tools, tool_choice: named("unknown") }),
-      ofChat({ tools, tool_choice: "auto" }),
-      ofChat({ tool_choice: "required" }),
-      ofChat({ tools, tool_choice: "none" }, ["Be brief."]),
-    ].map(said),
-    [
-      `Be brief.\n\n${callersForModels.mustCall}`,
-      callersForModels.mustCallThis("weather"),
-      ...[undefined, undefined, undefined],
-      "Be brief.",
-    ],
-  );
-  const inItems = { tools: inResponse(weather), tool_choice: { type: "function", name: "weather" } };
-  assert.equal(said(ofResponse(inItems)), callersForModels.mustCallThis("weather"));
-});
-
-test("what a response is given back with is kept, and what says nothing is not [C5]", () => {
-  const request = { metadata: { order: "7" }, previous: "resp_1", toolChoice: "auto" };
-  const sent = { metadata: { order: "7" }, previous_response_id: "resp_1", tool_choice: "auto" };
-  assert.deepEqual(ofResponse(sent), { request });
-  assert.deepEqual(ofResponse({ metadata: {}, previous_response_id: null, tool_choice: null }), {});
 });
 
 test("a tool that is no function is named by its place, and an answer in JSON is asked for in either protocol [C5][P4]", () => {
