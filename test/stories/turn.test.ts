@@ -207,6 +207,28 @@ test("a message sent while a turn runs waits for its own turn, and one sent as s
   assert.equal(again.ok ? "" : again.failure.code, "message_not_found");
 });
 
+test("who names with @ what is not there is told so, with at most three names that were probably meant [L4]", async () => {
+  const paints = ["a", "b", "c", "d", "e"].map((letter) =>
+    defineTool({
+      ...{ name: `paint_${letter}`, description: "Paints. For tests.", input: z.object({}) },
+      run: () => ok({ text: "painted" }),
+    }),
+  );
+  await using model = await modelServer(() => says("yes"));
+  await using yard = await startYard({ model, tools: paints });
+  const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const body = { text: "ask @paint_x and @nobody, or @paint_a", mode: "queue" } as const;
+  const { unknownMentions = [] } = await must(yard.client.call("sendMessage", { params: { id }, body }));
+  assert.deepEqual(
+    unknownMentions.map(({ name, near }) => [name, near.length]),
+    [
+      ["paint_x", 3],
+      ["nobody", 0],
+    ],
+  );
+  await yard.whenAtRest(id);
+});
+
 test("the same message sent twice under one id is stored once [L2]", async () => {
   await using model = await modelServer([says("one"), says("two")]);
   await using yard = await startYard({ model });
