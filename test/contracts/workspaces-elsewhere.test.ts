@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { systemIds } from "../../src/base/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
-import { readArchive } from "../../src/workspace/workspace.ts";
+import { openUnpacking, readArchive } from "../../src/workspace/workspace.ts";
 import { alice, codeOf, idOf, unwrap } from "./storage-place.ts";
 import { dayMs, filesOf, type Ground, openGround, write } from "./workspaces-place.ts";
 
@@ -189,6 +189,44 @@ test("a backup holds what was moved to the trash, and what came back from it, wh
     "workspace/first/outputs/a",
     "workspace/returns/outputs/a",
   ]);
+});
+
+test("a backup with names that are no text can be put back, also where two of them look alike: what has no path is named [Q3]", async (t) => {
+  const ground = await openGround(t);
+  await ground.start("c");
+  const { path } = ground;
+  const odd = (...names: string[]) => Buffer.from(path("workspace/c/outputs", ...names), "latin1");
+  for (const name of ["f\xfe", "f\xff", "\xfd"]) mkdirSync(odd(name));
+  // Whichever of the two comes first, the other has a folder where that one has a file.
+  for (const name of ["f\xff/sub/deep", "f\xfe/twin/deep"]) mkdirSync(odd(name), { recursive: true });
+  const alike = ["f\xfe/a", "f\xff/a", "f\xfe/sub", "f\xff/sub/deep/c", "f\xff/twin", "f\xfe/twin/deep/c"];
+  const names = [...alike, "f\xff/b", "f\xfe/\xff", "\xfd/x", "\xfe", "\xff"];
+  for (const name of names) writeFileSync(odd(name), name);
+  writeFileSync(path("workspace/c/outputs/\uFFFD"), "text");
+  await openBackup(ground).files();
+  const folder = path("..", "restored");
+  mkdirSync(folder);
+  const unpacking = openUnpacking(folder);
+  const back = await readArchive(path("b.tar"), unpacking);
+  assert.ok(back.ok);
+  assert.equal(await unpacking.finish(), undefined);
+  unpacking.close();
+  const files = readdirSync(join(folder, "workspace/c/outputs"), {
+    recursive: true,
+    encoding: "buffer",
+    withFileTypes: true,
+  })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(Buffer.concat([Buffer.from(entry.parentPath), Buffer.from("/"), entry.name]), "utf8"));
+  const { leftOut } = back.value.end;
+  const isNamed = (name: string) =>
+    leftOut.includes(`workspace/c/outputs/${name.replaceAll(/[\xfd-\xff]/g, "\uFFFD")}`);
+  assert.deepEqual(
+    names.filter((name) => !files.includes(name) && !isNamed(name)),
+    [],
+    "each is there or named",
+  );
+  assert.ok(files.length >= 5 && ["\xfe", "\xff", "text"].every((text) => files.includes(text)));
 });
 
 /** A backup that is taken piece by piece. */

@@ -40,6 +40,16 @@ test("unused files are cleaned up every hour and at exit, left-overs at the star
   assert.deepEqual([ground.folders(), ground.trash(), ground.tidied(), clock.timers()], [[], 2, 2, 0]);
 });
 
+test("with 0 days nothing is ever cleaned up by itself [W10]", async (t) => {
+  const { upkeep, clock, ...ground } = await openUpkeepGround(t, { days: 0 });
+  await ground.made("old");
+  upkeep.start();
+  clock.move(400 * dayMs);
+  await until("the hour is tidied", () => ground.tidied() === 1);
+  await upkeep.close();
+  assert.deepEqual([ground.folders(), ground.trash()], [["old"], 0]);
+});
+
 test("a clean-up that fails stands in the log and does not stop the next one [W10]", async (t) => {
   const { upkeep, clock, logged, storage } = await openUpkeepGround(t, { days: 7 });
   await storage.close();
