@@ -391,9 +391,11 @@ function upgrade(state: State, request: IncomingMessage, socket: Duplex): void {
     const text = JSON.stringify({ kind: "Status", code: status, message });
     return void socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
   }
-  const { stdin } = pod.running.child;
+  const { stdin, exitCode } = pod.running.child;
   pod.attached = attachEnd(request, socket, state.options.version ?? "v5.channel.k8s.io", {
     stdin: (bytes) => void stdin.write(bytes),
     over: () => void stdin.end(),
   });
+  // Who comes after its end hears nothing more.
+  if (exitCode !== null) pod.attached.end();
 }
