@@ -90,11 +90,11 @@ test("a file of that name that an agent or a program wrote is data and never in 
       runs(`fs.writeFileSync("outputs/x", "${evil}"); fs.symlinkSync("../outputs/x", "uploads/AGENTS.md")`),
     ],
   ];
+  await using model = await modelServer();
+  await using yard = await startYard({ model, tools: roughTools });
   for (const [what, call] of ways) {
-    await using model = await modelServer((request) =>
-      model.asked.length === 1 && stepOf(request) === 0 ? calls(call) : says("yes"),
-    );
-    await using yard = await startYard({ model, tools: roughTools });
+    model.asked.length = 0;
+    model.answerWith((request) => (model.asked.length === 1 && stepOf(request) === 0 ? calls(call) : says("yes")));
     const id = await newConversation(yard);
     await yard.ask("one", { conversation: id });
     await yard.ask("two", { conversation: id });
@@ -116,9 +116,10 @@ test("what agents, programs and others do to the user's file changes nothing of 
       },
     ],
   ];
+  await using model = await yes();
+  await using yard = await startYard({ model });
   for (const [what, change] of ways) {
-    await using model = await yes();
-    await using yard = await startYard({ model });
+    model.asked.length = 0;
     const id = await newConversation(yard);
     await upload(yard, id, "AGENTS.md", "Answer in verse.");
     await yard.ask("one", { conversation: id });
