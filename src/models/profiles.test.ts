@@ -192,7 +192,7 @@ const all: readonly Slot[] = Slot.options;
 const plain: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };
 const complex = "Do this:\n1. read\n2. compare\n3. report";
 
-const casesOfResolver: readonly [
+const choices: readonly [
   what: string,
   facts: Partial<ModelFacts>,
   filled: readonly Slot[],
@@ -238,13 +238,13 @@ const casesOfResolver: readonly [
   ["the last answer with a preference goes there", { final: true, preferred: "code" }, all, "code", "preferred"],
 ];
 
-for (const [what, facts, filled, slot, reason] of casesOfResolver) {
+for (const [what, facts, filled, slot, reason] of choices) {
   test(`a model is chosen: ${what} [M2]`, () => {
     assert.deepEqual(defaultResolver({ ...plain, ...facts }, new Set(filled)), { slot, reason });
   });
 }
 
-const casesOfComplexity: readonly [task: string, why: string | undefined][] = [
+const tasks: readonly [task: string, why: string | undefined][] = [
   ["hello", undefined],
   ["What time is it?", undefined],
   ["1. one thing\n2. another", undefined],
@@ -272,7 +272,7 @@ const casesOfComplexity: readonly [task: string, why: string | undefined][] = [
   [`Is this right?\n${"> 1. quoted words of somebody else\n".repeat(200)}`, undefined],
 ];
 
-for (const [task, why] of casesOfComplexity) {
+for (const [task, why] of tasks) {
   test(`${JSON.stringify(task.slice(0, 40))} is ${why ?? "not complex"} [M2]`, () =>
     assert.equal(complexity(task), why));
 }

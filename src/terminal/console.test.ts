@@ -165,7 +165,7 @@ const request = { slot: "base", model: "m", reason: "default", hash: "", bytes: 
 const asked: FollowFrame = { frame: "event", event: { seq: 1, at: 0, type: "step.started", ...place, ...request } };
 const text: FollowFrame = { frame: "delta", ...place, kind: "text", offset: 0, text: "Hello" };
 
-function openOfWaitingLine() {
+function openWaitingLine() {
   const terminal = openTestTerminal();
   const clock = manualClock();
   const console = new InteractiveConsole({
@@ -181,7 +181,7 @@ function openOfWaitingLine() {
 const clear = "\u001b[1G\u001b[2K";
 
 test("a model that says nothing for two seconds is said to be waited for, in one line that counts [U1]", () => {
-  const { clock, line, written, console } = openOfWaitingLine();
+  const { clock, line, written, console } = openWaitingLine();
   line.take(asked);
   clock.move(1_900);
   assert.equal(written(), "");

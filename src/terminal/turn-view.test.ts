@@ -198,15 +198,15 @@ test("the turn of one message is told apart from those around it [P2]", () => {
   assert.equal(record("z", events).end, undefined);
 });
 
-const compactedOfCompactCommand = (summary: string): NewEvent => ({
+const summedUp = (summary: string): NewEvent => ({
   ...{ type: "compacted", turn: 1, strategy: "compact", upTo: 0, summary, messagesBefore: 2, messagesAfter: 1 },
 });
 
 test("/compact show prints the summary that is sent: undone it is gone, and back again when the turn around that is undone [U1][Z2]", () => {
   const events = numbered([
-    compactedOfCompactCommand("first"),
-    compactedOfCompactCommand("second"),
-    compactedOfCompactCommand(""), // Only made shorter.
+    summedUp("first"),
+    summedUp("second"),
+    summedUp(""), // Only made shorter.
     { type: "message.user", id: "a", text: "go", mode: "queue" },
     { type: "compaction.undone", compacted: 2, by: "me" },
     { type: "compaction.undone", compacted: 1, by: "me" },

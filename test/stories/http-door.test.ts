@@ -1,7 +1,9 @@
 // Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
@@ -12,7 +14,6 @@ import { Problem } from "../../src/protocol/resources.ts";
 import { bodyBytes, bodyBytesMaxOf, limits } from "../../src/protocol/route.ts";
 import { protocolVersion, routes } from "../../src/protocol/routes.ts";
 import { failureWords, failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
-import { causesIn } from "../world/causes.ts";
 import { waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { onPort, renames, stepStarted } from "../world/http-reading.ts";
@@ -487,3 +488,25 @@ test("the same system user in the terminal is told its commands still [P4][U1]",
     "Conversation not found: nowhere. List them with /sessions.",
   );
 });
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** The words that `why` of a code may be, by the types in the files of words. */
+function causesIn(): { code: string; why: string }[] {
+  const codes = Object.keys(wordsFor("en").failures);
+  const texts = globSync("src/words/en-*.ts", { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"));
+  const types = new Map(
+    texts.flatMap((text) =>
+      [...text.matchAll(/^(?:export )?type (\w+) =([^;]+);/gm)].map(([, name = "", of = ""]) => [name, of] as const),
+    ),
+  );
+  const wordsOf = (of: string): string[] => [
+    ...[...of.matchAll(/"(\w+)"/g)].map(([, word = ""]) => word),
+    ...[...of.matchAll(/\b[A-Z]\w+/g)].flatMap(([name]) => wordsOf(types.get(name) ?? "")),
+  ];
+  return texts.flatMap((text) =>
+    [...text.matchAll(/^ {2}(\w+): \(p: \{[^}]*\bwhy: ([^;}]+)/gm)]
+      .filter(([, code = ""]) => codes.includes(code))
+      .flatMap(([, code = "", of = ""]) => wordsOf(of).map((why) => ({ code, why }))),
+  );
+}

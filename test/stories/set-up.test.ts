@@ -232,16 +232,6 @@ test("a machine without lists of packages asks for them first [P1]", async (t) =
   assert.deepEqual(machine.aptCalls(), [install, `${patience} update`, install]);
 });
 
-test("a package that the system does not know does not keep the others away [P1]", async (t) => {
-  const clone = await preparedClone(t);
-  const machine = clone.makeMachine([], "has no fonts");
-  const { code, text } = await clone.setUp(machine.env, [isRoot]);
-  assert.equal(code, 0);
-  assert.match(text, /\nNot installed: fonts-wqy-microhei\n/);
-  assert.equal(machine.aptCalls().at(-1), aptInstall(runNames.filter((name) => name !== "fonts-wqy-microhei")));
-  assert.deepEqual(await clone.setUp(machine.env, [isRoot]), quiet);
-});
-
 test("without a network it says how to install them, goes on, and tries again on CI only [P1]", async (t) => {
   const clone = await preparedClone(t);
   const machine = clone.makeMachine(without("bubblewrap"), "fails");
@@ -274,16 +264,4 @@ test("who may not install packages is told the one command, once; as root it is 
   assert.deepEqual(await elsewhere.setUp(env, [isRoot]), { ...quiet, text });
   for (const event of ["prestart", "pretest"])
     assert.deepEqual(await elsewhere.setUp({ ...env, npm_lifecycle_event: event }, [isRoot]), quiet);
-});
-
-/** All waiting is over at once, as with a network that swallows everything. */
-const endOfPatience =
-  "const { setTimeout } = globalThis; globalThis.setTimeout = (action, ms, ...more) => setTimeout(action, Math.min(ms, 300), ...more);";
-
-test("a download that comes to nothing is given up, and AgentYard starts [P1]", async (t) => {
-  const clone = await preparedClone(t);
-  const machine = clone.makeMachine(without("bubblewrap"), "waits");
-  const { code, text } = await clone.setUp(machine.env, [isRoot, endOfPatience]);
-  assert.equal(code, 0);
-  assert.match(text, /\nNot installed: bubblewrap\n[\s\S]*stopped: nothing came of it for \d+ s\n/);
 });

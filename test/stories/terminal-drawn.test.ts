@@ -195,7 +195,7 @@ async function remembers(window: TmuxWindow, data: string): Promise<void> {
   );
 }
 
-test("two terminals and a browser on one conversation; /load of what is there and what is not; /reset; /clean; 40 columns in Chinese [U1][L9][P4]", {
+test("two terminals and a browser on one conversation; 40 columns in Chinese [U1][L9][P4]", {
   skip: cannotDraw,
 }, async (t) => {
   await using model = await modelServer(answer);
@@ -241,12 +241,7 @@ test("two terminals and a browser on one conversation; /load of what is there an
     await first.press("Enter");
     return first.waitFor(wanted);
   };
-  await say("/new", /✓ New conversation: /);
-  await say("once more", /You said 9 characters\.[\s\S]*ready/);
-  await say("/load ", /Which one\?/);
   await say("/load zzzz", /✗ Session not found: zzzz/);
-  await say(`/load ${id}`, new RegExp(`✓ Loaded session: ${id}`));
-  await say("/clean", /✓ Cleaned up 0 old workspaces/);
   await say("/reset", /✓ Session reset/);
   await second.waitFor(/已在别处|对话已在别处重置|重置/);
   await browser("DELETE", `conversations/${id}`);

@@ -331,7 +331,7 @@ const spawned = (id: string, name: string): NewEvent => ({
 const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
 const said: NewEvent = { type: "message.user", id: "m", text: "go", mode: "queue" };
 
-function shownOfWebTimeline(events: readonly NewEvent[], before?: Before) {
+function shownTurns(events: readonly NewEvent[], before?: Before) {
   // Tests give whole bodies.
   const logged = events.map((event, at) => ({ ...event, seq: at + 1, at: at + 1 }) as LogEvent);
   return timeTurns(logged, before).map(({ turn, outcome, startedAt, entries }) => [
@@ -342,14 +342,14 @@ function shownOfWebTimeline(events: readonly NewEvent[], before?: Before) {
 
 test("a turn that began before what was read is there with what is seen of it, and with its number [B1]", () => {
   const names = new Map([["task-a", "amber"]]);
-  assert.deepEqual(shownOfWebTimeline([said, step(1, 7, "task-a"), step(1, 8, "task-b")], { names, turn: 4 }), [
+  assert.deepEqual(shownTurns([said, step(1, 7, "task-a"), step(1, 8, "task-b")], { names, turn: 4 }), [
     [4, "running", 2, "amber", "task-b"],
   ]);
-  assert.deepEqual(shownOfWebTimeline([step(1, 7, "task-a"), step(3, 2), finished(3), said, starts(4), step(4, 1)]), [
+  assert.deepEqual(shownTurns([step(1, 7, "task-a"), step(3, 2), finished(3), said, starts(4), step(4, 1)]), [
     [3, "done", 1, "task-a", "main"],
     [4, "running", 5, "main"],
   ]);
-  assert.deepEqual(shownOfWebTimeline([step(1, 7, "task-a"), starts(4), step(4, 1)], { names }), [
+  assert.deepEqual(shownTurns([step(1, 7, "task-a"), starts(4), step(4, 1)], { names }), [
     [3, "running", 1, "amber"],
     [4, "running", 2, "main"],
   ]);
@@ -357,8 +357,8 @@ test("a turn that began before what was read is there with what is seen of it, a
 
 test("what happens between turns is none [B1]", () => {
   const renamed: NewEvent = { type: "conversation.renamed", title: "t" };
-  assert.deepEqual(shownOfWebTimeline([said, renamed]), []);
-  assert.deepEqual(shownOfWebTimeline([renamed, said, starts(2), step(2, 1)]), [[2, "running", 3, "main"]]);
+  assert.deepEqual(shownTurns([said, renamed]), []);
+  assert.deepEqual(shownTurns([renamed, said, starts(2), step(2, 1)]), [[2, "running", 3, "main"]]);
 });
 
 test("a turn with more events than are read at once is shown while it runs, its agents under their names [B1][H4]", async () => {

@@ -93,7 +93,6 @@ export function makeClone(t: TestContext) {
         env: { PATH: `${place}:/usr/bin`, FAKE_SYSTEM: system },
         aptCalls: () => linesOf(join(place, "apt-calls")),
         aptMayEnd: () => writeFileSync(join(place, "apt-may-end"), ""),
-        remove: (name: PackageName) => rmSync(`${system}${packages[name]}`),
       };
     },
     leftovers: () => readdirSync(folder).filter((name) => name.startsWith(".setup-lock")),
@@ -137,17 +136,15 @@ function watch(child: ChildProcessWithoutNullStreams) {
   };
 }
 
-type AptBehaviour = "installs" | "fails" | "has no lists" | "has no fonts" | "waits" | "installs nothing";
+type AptBehaviour = "installs" | "fails" | "has no lists" | "waits";
 
 function aptDouble(place: string, behaviour: AptBehaviour): string {
   const cases = packageNames.map((name) => `${name}) : > ${place}${packages[name]};;`);
   const install = `for name in "$@"; do case "$name" in ${cases.join(" ")} esac; done`;
   const act = {
     installs: install,
-    "installs nothing": "exit 0",
     fails: 'echo "E: no network" >&2; exit 100',
     "has no lists": `case "$*" in *update) : > ${place}/lists;; *) test -e ${place}/lists || exit 100; ${install};; esac`,
-    "has no fonts": `case "$*" in *fonts*) echo "E: Unable to locate package fonts-wqy-microhei" >&2; exit 100;; *) ${install};; esac`,
     waits: `echo "Get:1 bubblewrap"; while test ! -e ${place}/apt-may-end; do /bin/sleep 0.02; done; ${install}`,
   }[behaviour];
   return `#!/bin/sh\necho "$@" >> ${place}/apt-calls\n${act}\n`;

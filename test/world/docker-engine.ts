@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { letGo, type RunningContainer, startContainer } from "./played-container.ts";
-import { usedBelow } from "./used-below.ts";
 
 // A Docker engine as far as its API goes. Containers are plain processes of this machine, without any wall, where it is
 // tried how the provider speaks with an engine and what it does when that goes wrong; with `hasWalls` they are behind
@@ -284,4 +283,32 @@ function statsOf({ options }: State, { running }: Container) {
     pids_stats: { current: used.processes },
     cpu_stats: { cpu_usage: { total_usage: used.cpuMs * 1e6 } },
   };
+}
+
+const pageBytes = 4096;
+const ticksPerMs = 0.1;
+
+/** What all processes below one use, as the kernel tells it of each; those that are gone count for their parents. */
+function usedBelow(pid: number): { memoryBytes: number; processes: number; cpuMs: number } {
+  const below = textOf(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  const used = { memoryBytes: 0, processes: 0, cpuMs: 0 };
+  for (const child of below) {
+    const deeper = usedBelow(child);
+    // After the name, which may have spaces: of these the 12th to the 15th are its time and that of its children.
+    const fields = textOf(`/proc/${child}/stat`).split(") ").at(-1)?.split(" ").map(Number) ?? [];
+    const ticks = fields.slice(11, 15).reduce((sum, count) => sum + count, 0);
+    used.memoryBytes += deeper.memoryBytes + Number(textOf(`/proc/${child}/statm`).split(" ")[1] ?? 0) * pageBytes;
+    used.processes += deeper.processes + 1;
+    used.cpuMs += deeper.cpuMs + ticks / ticksPerMs;
+  }
+  return used;
+}
+
+/** Empty where the process is gone. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

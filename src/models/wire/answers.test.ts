@@ -80,7 +80,7 @@ function read(written: string, pieceLength: number) {
 const call = '{"name":"read_file","arguments":{"path":"a"}}';
 const found = [{ name: "read_file", arguments: { path: "a" } }];
 
-const casesOfCallsInText: [what: string, written: string, text: string, calls: unknown[]][] = [
+const callsInText: [what: string, written: string, text: string, calls: unknown[]][] = [
   ["a tagged call behind words", `Let me look. <tool_call>\n${call}\n</tool_call>`, "Let me look. ", found],
   ["two tagged calls", `<tool_call>${call}</tool_call>\n<tool_call>${call}</tool_call>`, "", [...found, ...found]],
   ["a tagged call that is not closed", `<tool_call>${call}`, "", found],
@@ -95,7 +95,7 @@ const casesOfCallsInText: [what: string, written: string, text: string, calls: u
   ["a tag without a call", "<tool_call>soon</tool_call>", "<tool_call>soon</tool_call>", []],
 ];
 
-for (const [what, written, text, calls] of casesOfCallsInText) {
+for (const [what, written, text, calls] of callsInText) {
   test(`where calls are looked for in text, ${what} is read the same at every cut [M3]`, () => {
     for (const length of [1, 3, written.length]) assert.deepEqual(read(written, length), { text, calls });
   });
@@ -118,7 +118,7 @@ function part(mode: Mode, pieces: readonly string[]) {
   return said;
 }
 
-const casesOfThinkTags: [Mode, written: string, reasoning: string, text: string][] = [
+const tagged: [Mode, written: string, reasoning: string, text: string][] = [
   ["leading", "<think>\na b\n</think>\n\nc", "a b", "c"],
   ["leading", "\n <think></think>c", "", "c"],
   ["leading", "<think>a</think>b<think>c</think>", "a", "b<think>c</think>"],
@@ -133,7 +133,7 @@ const casesOfThinkTags: [Mode, written: string, reasoning: string, text: string]
   ["implicit-open", "</think>b", "", "b"],
 ];
 
-for (const [mode, written, reasoning, text] of casesOfThinkTags) {
+for (const [mode, written, reasoning, text] of tagged) {
   test(`with ${mode} tags ${JSON.stringify(written)} is parted the same at every cut [M3]`, () => {
     assert.deepEqual(part(mode, [written]), { text, reasoning });
     assert.deepEqual(part(mode, [...written]), { text, reasoning });

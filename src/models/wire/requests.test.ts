@@ -213,16 +213,16 @@ test("a result that is missing today does not spoil the request in which it is t
   assert.doesNotMatch(json, /There is no result/);
 });
 
-const originOfKept = { api: "anthropic", model: "m" };
+const keptOrigin = { api: "anthropic", model: "m" };
 
 test("what an answer leaves for later is found again by its format and model, and by no other [M6][R1]", () => {
   const details: unknown[] = [];
   const items = [{ type: "thinking" }];
-  keepItems(details, originOfKept, items);
+  keepItems(details, keptOrigin, items);
   const read: unknown[] = JSON.parse(JSON.stringify(details));
-  assert.deepEqual(keptItems(read, originOfKept), items);
-  assert.equal(keptItems(read, { ...originOfKept, model: "other" }), undefined);
-  assert.equal(keptItems(read, { ...originOfKept, api: "google" }), undefined);
-  assert.equal(keptItems(undefined, originOfKept), undefined);
-  assert.equal(keptItems([null, "x", { api: "anthropic", model: "m" }], originOfKept), undefined);
+  assert.deepEqual(keptItems(read, keptOrigin), items);
+  assert.equal(keptItems(read, { ...keptOrigin, model: "other" }), undefined);
+  assert.equal(keptItems(read, { ...keptOrigin, api: "google" }), undefined);
+  assert.equal(keptItems(undefined, keptOrigin), undefined);
+  assert.equal(keptItems([null, "x", { api: "anthropic", model: "m" }], keptOrigin), undefined);
 });
