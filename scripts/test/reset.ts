@@ -6,8 +6,6 @@ export interface LaneState {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly folder: string;
   readonly fetch: typeof fetch;
-  /** How many there are of what keeps a process alive. */
-  readonly open: Readonly<Record<string, number>>;
   readonly listeners: Readonly<Record<string, readonly unknown[]>>;
 }
 
@@ -18,17 +16,13 @@ export function stateOfLane(): LaneState {
     env: { ...process.env },
     folder: process.cwd(),
     fetch: globalThis.fetch,
-    open: openResources(),
     listeners: Object.fromEntries(watchedEvents.map((event) => [event, process.listeners(event as "SIGINT")])),
   };
 }
 
 /** Puts back what a test file has changed, and answers what that was. */
-export function resetLane({ env, folder, fetch, listeners, open }: LaneState): string[] {
-  const left = Object.entries(openResources()).flatMap(([kind, count]) => {
-    const more = count - (open[kind] ?? 0);
-    return more > 0 ? [`${more} × ${kind}`] : [];
-  });
+export function resetLane({ env, folder, fetch, listeners }: LaneState): string[] {
+  const left: string[] = [];
   for (const name of new Set([...Object.keys(env), ...Object.keys(process.env)])) {
     if (process.env[name] === env[name]) continue;
     left.push(`the environment variable ${name}`);
@@ -53,14 +47,4 @@ export function resetLane({ env, folder, fetch, listeners, open }: LaneState): s
   }
   mock.reset();
   return left;
-}
-
-/** Programs and servers. A connection may still be closing. */
-function openResources(): Record<string, number> {
-  const kinds = process.getActiveResourcesInfo().filter((kind) => /^(?:Process|\w*Server)Wrap$/.test(kind));
-  return Object.fromEntries(
-    Map.groupBy(kinds, (kind) => kind)
-      .entries()
-      .map(([kind, all]) => [kind, all.length]),
-  );
 }

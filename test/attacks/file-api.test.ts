@@ -12,14 +12,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { isContained } from "../contracts/sandbox-on-kubernetes.ts";
 import { openGround } from "../contracts/sandbox-service-place.ts";
 import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
 import { testWorkspace } from "../world/workspace.ts";
-import { type Attacked, attackerUid, attempt, conversation, newFolder, openAttacked } from "./guest.ts";
+import { type Attacked, attackerUid, attempt, conversation, endGuests, newFolder, openAttacked } from "./guest.ts";
+
+after(endGuests);
 
 /** Files of a conversation as the host reads them, and a guest that has them as its own. */
 async function open(t: TestContext): Promise<{

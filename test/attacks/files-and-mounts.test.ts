@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { chownSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { isContained, isOnKubernetes } from "../contracts/sandbox-on-kubernetes.ts";
+
+after(endGuests);
+
 import {
   type Attack,
   attackerUid,
@@ -12,6 +16,7 @@ import {
   controlled,
   conversation,
   editingBwrap,
+  endGuests,
   forProvider,
   isStopped,
   limits,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { after } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
@@ -56,9 +55,13 @@ type Wanted = {
 /** The Node that runs the tests is not always below /usr. */
 const node = { path: process.execPath, inside: "/opt/node" };
 const ends: (() => Promise<void> | void)[] = [];
-after(async () => {
+
+/** Ends all guests that were opened here. Each file of attacks calls it after its tests. */
+export async function endGuests(): Promise<void> {
+  shared.clear();
+  probed = undefined;
   for (const end of ends.splice(0).reverse()) await end();
-});
+}
 
 /** A guest of the product; less one layer when a weakness is named. It ends with the test file. */
 export async function openAttacked({ weakness, workspace, uid = attackerUid }: Wanted = {}): Promise<Attacked> {

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
+import { after } from "node:test";
 
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
-import { type Attack, controlled, forProvider, isStopped, worksWithout } from "./guest.ts";
+import { type Attack, controlled, endGuests, forProvider, isStopped, worksWithout } from "./guest.ts";
+
+after(endGuests);
 
 const filter = "the call filter";
 const isX64 = process.arch === "x64";

@@ -20,7 +20,18 @@ import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { serveHttp } from "../world/package-index.ts";
-import { type Attacked, attackerUid, attempt, conversation, limits, newFolder, openProvider } from "./guest.ts";
+import {
+  type Attacked,
+  attackerUid,
+  attempt,
+  conversation,
+  endGuests,
+  limits,
+  newFolder,
+  openProvider,
+} from "./guest.ts";
+
+after(endGuests);
 
 // Whom a program reaches with the one way out that an operator has opened for it, and whom not.
 

@@ -5,10 +5,14 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { systemIds } from "../../src/base/ids.ts";
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
+
+after(endGuests);
+
 import {
   type Attack,
   attempt,
   controlled,
+  endGuests,
   forProvider,
   isStopped,
   newFolder,

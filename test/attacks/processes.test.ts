@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
+import { after } from "node:test";
 
 import { systemIds } from "../../src/base/ids.ts";
 import { isAlive as isRunning, keepGuest, guestTest as test } from "../contracts/sandbox-guests.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
+
+after(endGuests);
+
 import {
   type Attack,
   type Attacked,
   attempt,
   controlled,
+  endGuests,
   forProvider,
   isAlive,
   isStopped,

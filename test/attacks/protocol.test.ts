@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { after } from "node:test";
 
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
@@ -9,7 +10,9 @@ import { connectGuest, type GuestConnection } from "../../src/sandbox/guest/conn
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
-import { attempt, launch, limits, newFolder, openAttacked } from "./guest.ts";
+import { attempt, endGuests, launch, limits, newFolder, openAttacked } from "./guest.ts";
+
+after(endGuests);
 
 /** A first process of a guest that was taken over: it greets as it should, and then says what it likes. */
 const takenOver = `

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import type { Logger } from "../../src/observe/observe.ts";
@@ -12,11 +12,15 @@ import { cannotLimit, guestTest as test } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { testWorkspace } from "../world/workspace.ts";
+
+after(endGuests);
+
 import {
   type Attack,
   attempt,
   controlled,
   conversation,
+  endGuests,
   forProvider,
   isStopped,
   limits,

@@ -1,10 +1,22 @@
 import assert from "node:assert/strict";
+import { after } from "node:test";
 
 import { systemIds } from "../../src/base/ids.ts";
 import type { Execution } from "../../src/sandbox/provider.ts";
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
-import { type Attack, controlled, forProvider, isAlive, isStopped, sharedGuest, worksWithout } from "./guest.ts";
+import {
+  type Attack,
+  controlled,
+  endGuests,
+  forProvider,
+  isAlive,
+  isStopped,
+  sharedGuest,
+  worksWithout,
+} from "./guest.ts";
+
+after(endGuests);
 
 /** The Python of an agent has the supervisor's socket as 3, and the number of its cell in a frame above. */
 const forge = `
