@@ -6,6 +6,7 @@ import type { LogEvent } from "../../src/protocol/events.ts";
 import { firstOf, isRoots, lastOf, report } from "../world/company.ts";
 import { all } from "../world/events.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { skillFolder, skillText } from "../world/skill-folder.ts";
 import { filesOf } from "../world/undo.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -268,6 +269,26 @@ test("a person stops one agent; its parent is told and the others go on, also af
   );
   assert.equal(all(events, "agent.spawned").length, 2);
   assert.deepEqual(all(events, "turn.finished").filter(isRoots).length, 1);
+});
+
+test("a task is not linked to skills: they lie in files that are not its own [K1][A2][W3]", async (t) => {
+  const skills = skillFolder(t);
+  skills.write("greetings/SKILL.md", skillText("greetings"));
+  await using model = await modelServer(
+    scripted({
+      go: (_, last) =>
+        last.role === "user" && !last.text.startsWith("[")
+          ? calls(["spawn_agent", { role: "painter", task: "painter uses @greetings" }])
+          : says("ok"),
+      painter: () => says("painted"),
+    }),
+  );
+  await using yard = await startYard({ model, data: skills.data });
+  const { events } = await yard.ask("go by @greetings");
+  assert.deepEqual(
+    all(events, "skill.linked").map(({ agent, skill }) => [agent, skill]),
+    [[undefined, "greetings"]],
+  );
 });
 
 test("what agents ask stands in the order in which it was asked, whoever asked it [A1][H4]", async () => {
