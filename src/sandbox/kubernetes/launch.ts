@@ -118,8 +118,11 @@ export async function begin(
     const running = await life.whenRunning(late.signal);
     const attached = running.ok ? await attach(host, `${host.pods}/${running.value}`) : running;
     if (!attached.ok) {
+      const isGone = "status" in attached.failure && attached.failure.status === 404;
+      const ended = isGone ? await endWithin(life, clock) : undefined;
       life.kill();
       await life.ended;
+      if (ended !== undefined) return failed({ why: "start_failed", said: ended.reason });
       return failed(
         "said" in attached.failure && "status" in attached.failure ? startFault(attached.failure) : attached.failure,
       );
@@ -135,6 +138,18 @@ export async function begin(
   } finally {
     stopTimer();
   }
+}
+
+/** A program that ended before we attached has no container any more; the cluster says why a moment later. */
+async function endWithin(life: Life, clock: Clock): Promise<Ended | undefined> {
+  const known = new AbortController();
+  let ended: Ended | undefined;
+  void life.ended.then((how) => {
+    ended = how;
+    known.abort();
+  });
+  await clock.wait(lastWordMs, known.signal);
+  return ended;
 }
 
 /** The stream of a pod ends a moment before the cluster says why: who listens is told both at once. */
