@@ -195,6 +195,7 @@ test("bytes whose place is not known yet are taken up to the limit, read as they
   }
   assert.equal(open().length, 1);
   spooled.close();
+  assert.deepEqual(open(), []);
   spooled.close();
   assert.deepEqual(
     await workspaces.spool(pieces("123", "456", "7", "8"), { name: "a.txt", limit }),
