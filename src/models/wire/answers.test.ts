@@ -233,3 +233,13 @@ test("an answer with as many tool calls as may be is read, one with thousands fa
   assert.deepEqual([error?.because, error?.message], ["too_many_calls", "> 256"]);
   assert.equal(readAll([asking(10_000)]).finish, "error");
 });
+
+test("a document that holds no choice but a message is an error, by its words [M3]", () => {
+  const bodies = [
+    '{"message":"Rate limit reached"}',
+    '{"message":"Something broke"}',
+    '[{"detail":"invalid api key"}]',
+  ];
+  const kinds = bodies.map((body) => readAll([Buffer.from(body)]).error?.kind);
+  assert.deepEqual(kinds, ["rate_limit", "overloaded", "auth"]);
+});

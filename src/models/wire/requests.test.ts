@@ -226,3 +226,15 @@ test("what an answer leaves for later is found again by its format and model, an
   assert.equal(keptItems(undefined, keptOrigin), undefined);
   assert.equal(keptItems([null, "x", { api: "anthropic", model: "m" }], keptOrigin), undefined);
 });
+
+test("a decorated tool name in an answer means the tool, and one that may mean several means none [M3]", () => {
+  const names = [
+    "functions.read_file:0",
+    "default_api:read_file",
+    "tools/read_file()",
+    " `read_file` ",
+    "read_file.list",
+  ];
+  const read = createNameReader(["read_file", "list", "calendar.list"]);
+  assert.deepEqual(names.map(read), [...Array(4).fill("read_file"), "read_file.list"]);
+});
