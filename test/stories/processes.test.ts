@@ -9,52 +9,27 @@ import { type TestContext, test } from "node:test";
 import { until } from "../world/events.ts";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { leaksInStore } from "../world/path-watch.ts";
+import { watchProgram } from "../world/program.ts";
 import { agentyard } from "../world/pty.ts";
-
-type Ran = { readonly code: number | null; readonly output: string; readonly errors: string };
+import { modelEnv } from "../world/served.ts";
 
 /** The product as a user starts it: its own process, an empty environment, a data directory of its own. */
 function start(
   data: string,
   model: ModelServer | undefined,
   argv: readonly string[],
-  env: Record<string, string> = {},
+  more: Record<string, string> = {},
 ) {
-  const slots =
-    model === undefined
-      ? {}
-      : { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test-model", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
-  const child = spawn(process.execPath, [agentyard, ...argv], {
-    cwd: data,
-    env: {
-      PATH: process.env.PATH,
-      TMPDIR: data,
-      HOME: data,
-      AGENTYARD_DATA: data,
-      AGENTYARD_CONFIG: data,
-      ...slots,
-      ...env,
-    },
-  });
-  let output = "";
-  let errors = "";
-  child.stdout.on("data", (chunk) => {
-    output += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    errors += chunk;
-  });
-  const ended = new Promise<Ran>((resolve) => child.once("close", (code) => resolve({ code, output, errors })));
-  return { child, ended, output: () => output, errors: () => errors };
+  const env = {
+    ...{ PATH: process.env.PATH, TMPDIR: data, HOME: data, AGENTYARD_DATA: data, AGENTYARD_CONFIG: data },
+    ...(model && modelEnv(model)),
+    ...more,
+  };
+  return watchProgram(spawn(process.execPath, [agentyard, ...argv], { cwd: data, env }));
 }
 
-async function run(
-  data: string,
-  model: ModelServer | undefined,
-  argv: readonly string[],
-  env?: Record<string, string>,
-): Promise<Ran> {
-  const { child, ended } = start(data, model, argv, env);
+async function run(...given: Parameters<typeof start>) {
+  const { child, ended } = start(...given);
   child.stdin.end();
   return ended;
 }
@@ -74,21 +49,16 @@ test("a second process on the same data becomes a client of the first, and its s
   await using model = await modelServer(() => says("I hear you"));
   const first = start(data, model, []);
   first.child.stdin.write("hello\n");
-  await until("the first terminal answers", () => first.output().includes("I hear you"));
+  await until("the first terminal answers", () => first.written.output.includes("I hear you"));
   const second = start(data, model, []);
   second.child.stdin.write("hello from the second\n");
-  await until("the second terminal answers", () => second.output().includes("I hear you"));
+  await until("the second terminal answers", () => second.written.output.includes("I hear you"));
   first.child.kill("SIGKILL");
   await first.ended;
   second.child.stdin.write("still there?\n");
-  await until("the second goes on alone", () => second.output().split("I hear you").length === 3);
+  await until("the second goes on alone", () => second.written.output.split("I hear you").length === 3);
   second.child.stdin.end();
   assert.equal((await second.ended).code, 0);
-  const logs = await run(data, model, [
-    "log",
-    JSON.parse((await run(data, model, ["run", "--json", "--continue", "x"])).output).conversation_id,
-  ]);
-  assert.equal(logs.code, 0);
 });
 
 test("two processes started at the same moment share one owner, and both get their answer [P3]", async (t) => {
@@ -143,28 +113,6 @@ test("the log file has the lines operators know, and no secret; a model that is 
   assert.equal(text.join("").includes("sk-secret"), false);
 });
 
-test("a secret that is written into the settings while it runs is in no log line either [Q1][G1][P5]", async (t) => {
-  const data = await folder(t);
-  const terminal = start(data, undefined, []);
-  terminal.child.stdin.write("hello\n");
-  await until("it runs", () => terminal.output().includes("not an AI"));
-  const said = "console.error(`I was given ${process.env.WORD} and ${process.env.OTHER}`)";
-  const env = { WORD: "written-out-12", OTHER: "${TICKETS_TOKEN}" };
-  await mkdir(join(data, "config"));
-  await writeFile(
-    join(data, "config", "mcp_servers.yaml"),
-    JSON.stringify({ servers: { own: { command: process.execPath, args: ["-e", said], env } } }),
-  );
-  await writeFile(join(data, ".env"), "TICKETS_TOKEN=abcdefgh12345\n");
-  terminal.child.stdin.write("what time is it?\n");
-  const logged = () => globSync(join(data, "logs", "*.log")).map((file) => readFileSync(file, "utf8"));
-  await until("the server has said it", () => logged().join("").includes("MCP server own says: "));
-  terminal.child.stdin.end();
-  await terminal.ended;
-  assert.match(logged().join(""), /MCP server own says: I was given \[redacted\] and \[redacted\]"/);
-  assert.doesNotMatch(logged().join(""), /written-out-12|abcdefgh12345/);
-});
-
 test("model test makes the one call of a file and prints the neutral result [P2][M3]", async (t) => {
   const data = await folder(t);
   await using model = await modelServer([
@@ -196,10 +144,28 @@ test("model test makes the one call of a file and prints the neutral result [P2]
   const limited = await run(data, model, ["model", "test", "--json", "--request", file]);
   assert.deepEqual(JSON.parse(limited.output).error, { kind: "rate_limit", retryable: true, retryAfterMs: 2000 });
   assert.equal(limited.code, 4);
-  await writeFile(file, '{"stream":true,"messagez":[]}');
-  const wrong = await run(data, model, ["model", "test", "--request", file]);
-  assert.equal(wrong.code, 2);
-  assert.match(wrong.errors, /messagez/);
+});
+
+test("a secret that is written into the settings while it runs is in no log line either [Q1][G1][P5]", async (t) => {
+  const data = await folder(t);
+  const terminal = start(data, undefined, []);
+  terminal.child.stdin.write("hello\n");
+  await until("it runs", () => terminal.written.output.includes("not an AI"));
+  const said = "console.error(`I was given ${process.env.WORD} and ${process.env.OTHER}`)";
+  const env = { WORD: "written-out-12", OTHER: "${TICKETS_TOKEN}" };
+  await mkdir(join(data, "config"));
+  await writeFile(
+    join(data, "config", "mcp_servers.yaml"),
+    JSON.stringify({ servers: { own: { command: process.execPath, args: ["-e", said], env } } }),
+  );
+  await writeFile(join(data, ".env"), "TICKETS_TOKEN=abcdefgh12345\n");
+  terminal.child.stdin.write("what time is it?\n");
+  const logged = () => globSync(join(data, "logs", "*.log")).map((file) => readFileSync(file, "utf8"));
+  await until("the server has said it", () => logged().join("").includes("MCP server own says: "));
+  terminal.child.stdin.end();
+  await terminal.ended;
+  assert.match(logged().join(""), /MCP server own says: I was given \[redacted\] and \[redacted\]"/);
+  assert.doesNotMatch(logged().join(""), /written-out-12|abcdefgh12345/);
 });
 
 test("a model that is written into .env while the terminal runs answers the next message, and no longer once it is taken out; a mistake there changes nothing [P5]", async (t) => {
@@ -207,19 +173,19 @@ test("a model that is written into .env while the terminal runs answers the next
   await using model = await modelServer(() => says("a real model speaks"));
   const terminal = start(data, undefined, []);
   terminal.child.stdin.write("hello\n");
-  await until("the demo model answers", () => terminal.output().includes("not an AI"));
+  await until("the demo model answers", () => terminal.written.output.includes("not an AI"));
   await writeFile(join(data, ".env"), "MODEL_BASIC_TEMPERATURE=hot\n");
   terminal.child.stdin.write("what time is it?\n");
-  await until("the demo model answers again", () => terminal.output().includes("It is 2"));
+  await until("the demo model answers again", () => terminal.written.output.includes("It is 2"));
   await writeFile(
     join(data, ".env"),
     `MODEL_BASIC_BASE_URL=${model.url}\nMODEL_BASIC_ID=m\nMODEL_BASIC_CONTEXT_WINDOW=128000\n`,
   );
   terminal.child.stdin.write("and now?\n");
-  await until("the model answers", () => terminal.output().includes("a real model speaks"));
+  await until("the model answers", () => terminal.written.output.includes("a real model speaks"));
   await rm(join(data, ".env"));
   terminal.child.stdin.write("undo\n");
-  await until("the demo model is back", () => terminal.output().includes("/undo"));
+  await until("the demo model is back", () => terminal.written.output.includes("/undo"));
   terminal.child.stdin.end();
   assert.equal((await terminal.ended).code, 0);
 });
@@ -242,10 +208,12 @@ test("when the database is deleted under a running terminal, the next message is
   await using model = await modelServer(() => says("stored"));
   const terminal = start(data, model, []);
   terminal.child.stdin.write("hello\n");
-  await until("the terminal answers", () => terminal.output().includes("stored"));
+  await until("the terminal answers", () => terminal.written.output.includes("stored"));
   await rm(join(data, "sessions.db"));
   terminal.child.stdin.write("again\n");
-  await until("it is told", () => /removed or replaced .* End AgentYard, put a backup back/.test(terminal.errors()));
+  await until("it is told", () =>
+    /removed or replaced .* End AgentYard, put a backup back/.test(terminal.written.errors),
+  );
   terminal.child.stdin.end();
   await terminal.ended;
 });

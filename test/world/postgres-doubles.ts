@@ -98,22 +98,6 @@ export async function takeOver(server: PostgresServer, url: string): ReturnType<
   return other;
 }
 
-/** Lets everybody in and says to every question that it is of version 13.1. Answers its address. */
-export async function oldPostgres(t: TestContext): Promise<string> {
-  const folder = await listenIn(t, (client) => {
-    client.on("error", () => {});
-    let isIn = false;
-    client.on("data", (bytes) => {
-      if (!isIn) {
-        isIn = true;
-        return void client.write(Buffer.concat([message("R", int(0)), ready]));
-      }
-      for (const type of typesIn(Buffer.from(bytes))) client.write(replies[type] ?? "");
-    });
-  });
-  return `postgres:///old?host=${folder}&user=postgres`;
-}
-
 /** A database server that says the same to whoever comes, and no more. Answers its address. */
 export async function sayingPostgres(t: TestContext, said: "no TLS" | "starting up"): Promise<string> {
   const server = createServer((client) => {
@@ -132,42 +116,6 @@ export async function sayingPostgres(t: TestContext, said: "no TLS" | "starting 
 const startingUp = message("E", Buffer.from("SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0"));
 const ready = message("Z", Buffer.from("I"));
 const farewell = message("E", Buffer.from("SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"));
-const columns: readonly (readonly [name: string, kind: number, value: string])[] = [
-  ["number", 20, "130001"],
-  ["version", 25, "13.1 (old)"],
-  ["encoding", 25, "UTF8"],
-];
-const described = message(
-  "T",
-  short(columns.length),
-  ...columns.flatMap(([name, kind]) => [
-    Buffer.from(`${name}\0`),
-    int(0),
-    short(0),
-    int(kind),
-    short(-1),
-    int(-1),
-    short(0),
-  ]),
-);
-const row = message(
-  "D",
-  short(columns.length),
-  ...columns.flatMap(([, , value]) => [int(value.length), Buffer.from(value)]),
-);
-const complete = message("C", Buffer.from("SELECT 1\0"));
-const replies: Readonly<Record<string, Buffer>> = {
-  Q: Buffer.concat([message("C", Buffer.from("BEGIN\0")), ready]),
-  P: message("1"),
-  B: message("2"),
-  D: described,
-  E: Buffer.concat([row, complete]),
-  S: ready,
-};
-
-function* typesIn(bytes: Buffer): Generator<string> {
-  for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) yield String.fromCharCode(bytes[at] ?? 0);
-}
 
 function message(type: string, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
@@ -177,12 +125,6 @@ function message(type: string, ...parts: readonly Buffer[]): Buffer {
 function int(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function short(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
   return bytes;
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CommitUnknown, failureOf, isGivenUp, isPassing, openFailureOf } from "./failures.ts";
+import { readVersion } from "./migrations.ts";
 import { types } from "./query.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
@@ -109,4 +110,10 @@ test("a number that JavaScript would round is told as our mistake, and not hande
   assert.deepEqual([read("9007199254740991"), read("-5")], [Number.MAX_SAFE_INTEGER, -5]);
   assert.throws(() => read("9007199254740993"));
   assert.equal(types.getTypeParser(25, "text")("a\u0001\u0002"), "a\0");
+});
+
+test("a server that is older than we know is named [N1][Q2]", async () => {
+  const server = { number: 130_001, version: "13.1 (old)", encoding: "UTF8" };
+  const found = await readVersion({ one: async () => server } as unknown as Parameters<typeof readVersion>[0], "s");
+  assert.deepEqual(found.ok || found.failure.params, { why: "too_old", said: "13.1 (old)" });
 });
