@@ -139,6 +139,17 @@ test("a hundred folders that cannot be moved do not keep the others from their t
   assert.deepEqual(await workspaces.clean(week), { workspaces: 1, bytes: 5, skipped: 120 });
 });
 
+test("an upload that is still coming in keeps its workspace where it is [W10][W11]", async (t) => {
+  const { start, workspaces, clock, path } = await openGround(t);
+  const conversation = await start("slow");
+  await write(workspaces.ofConversation(conversation), "temp/a", "a");
+  clock.move(8 * dayMs);
+  const upload = await beginUpload(workspaces.ofConversation(conversation));
+  assert.deepEqual(await workspaces.clean({ unusedMs: 0 }), { workspaces: 0, bytes: 0, skipped: 0 });
+  await upload.end();
+  assert.deepEqual(filesOf(path("workspace/slow")), { "temp/a": "a", "uploads/big": "begun, and ended" });
+});
+
 test("a server that is started beside others takes away nothing that they are just writing; what nobody ends goes after a day [W10][W11][Q3]", async (t) => {
   const { start, workspaces, beside, clock, path } = await openGround(t, { isShared: true });
   const upload = await beginUpload(workspaces.ofConversation(await start("c")));
