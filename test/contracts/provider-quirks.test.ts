@@ -1,4 +1,3 @@
-// Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

@@ -1,4 +1,3 @@
-// Runs alone: its server is started before all tests and closed after them.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-// Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { linkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

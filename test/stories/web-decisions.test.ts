@@ -1,4 +1,3 @@
-// Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { BrowserContext, Locator, Page } from "playwright-core";

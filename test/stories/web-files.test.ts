@@ -1,4 +1,3 @@
-// Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-// Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { after, before, test } from "node:test";

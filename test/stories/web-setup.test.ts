@@ -1,4 +1,3 @@
-// Runs alone: it has a browser.
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { after, before, type TestContext, test } from "node:test";
