@@ -1,4 +1,3 @@
-
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test as testAlways } from "node:test";
