@@ -28,7 +28,11 @@ export const oneProcessStories: readonly OneProcessStory[] = [
     test: "without the rights for it",
     why: "runs as another user, who reaches files and not the database of the suite",
   },
-  { file: "storage-faults", test: "on a full disk a message is refused", why: "the disk that the file of SQLite lies on" },
+  {
+    file: "storage-faults",
+    test: "on a full disk a message is refused",
+    why: "the disk that the file of SQLite lies on",
+  },
   {
     file: "http-paths",
     test: "no host path stands in what a yard answers",
