@@ -1,19 +1,34 @@
 // Runs alone: it counts the files that its process holds open.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { z } from "zod";
 import { systemRandom } from "../../src/base/random.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { Route } from "../../src/protocol/route.ts";
+import { Problem } from "../../src/protocol/resources.ts";
+import type { Dialect, Route, Scope } from "../../src/protocol/route.ts";
 import { type RouteName, routes } from "../../src/protocol/routes.ts";
 import { until } from "../world/events.ts";
 import { type Chance, chanceOf } from "../world/fuzz-chance.ts";
-import { type Answered, codeIn, faultsIn, jsonIn, type Sending, send } from "../world/fuzz-judge.ts";
-import { idIn, requestFor, trialOf } from "../world/fuzz-requests.ts";
-import { placesIn, trials } from "../world/fuzz-values.ts";
-import { type FuzzYard, openFuzzYard } from "../world/fuzz-yard.ts";
-import { must } from "../world/yard.ts";
+import {
+  fuzzPassword,
+  idIn,
+  openPool,
+  type Pool,
+  placesIn,
+  requestFor,
+  trialOf,
+  trials,
+} from "../world/fuzz-requests.ts";
+import { onPort } from "../world/http-reading.ts";
+import { countListeners } from "../world/listeners.ts";
+import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { openFiles } from "../world/open-files.ts";
+import { playedProvider, sandboxOver } from "../world/played-provider.ts";
+import { type Answered, type Sending, send } from "../world/raw-http.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 // Every row of the route table, called with what its schemas say and with what they do not, over a real port, on a real
 // database and real files. `AGENTYARD_FUZZ_REQUESTS` says how many calls, `AGENTYARD_FUZZ_SEED` which ones.
@@ -156,4 +171,325 @@ async function stillServes(world: FuzzYard): Promise<void> {
   const logs = globSync("*.log", { cwd: yard.config.paths.logsDir });
   const lines = logs.flatMap((name) => readFileSync(join(yard.config.paths.logsDir, name), "utf8").split("\n"));
   assert.deepEqual(lines.filter((line) => /request \S+ failed at/.test(line)).slice(0, 5), []);
+}
+
+// What an answer may never be, whatever was asked.
+
+type Judged = {
+  readonly route: Route;
+  readonly sending: Sending;
+  readonly answer: Answered;
+  /** What must not stand in any answer, and what not in one for this caller. */
+  readonly secrets: readonly string[];
+};
+
+/** What is wrong with an answer, in words; empty is good. */
+function faultsIn(judged: Judged): string[] {
+  const { answer, sending } = judged;
+  if (answer.status === 0) return sending.cutAt === undefined ? ["no answer"] : [];
+  return [...statusFaults(judged), ...shapeFaults(judged), ...tellings(judged), ...headerFaults(answer)];
+}
+
+/** Our own fault is none that a caller may bring about; what passes says when to come again. */
+function statusFaults({ answer, route }: Judged): string[] {
+  const { status, headers } = answer;
+  if (status < 500) return status >= 200 ? [] : [`status ${status}`];
+  const isSaid = [503, 507].includes(status) && route.failures.some((code) => code === codeIn(answer));
+  if (!isSaid) return [`status ${status}`];
+  return /^\d+$/.test(headers.get("retry-after") ?? "") ? [] : [`status ${status} without Retry-After`];
+}
+
+function codeIn({ body }: Answered): string {
+  return /"code":"(\w+)"/.exec(body.toString("utf8", 0, 10_000))?.[1] ?? "";
+}
+
+function shapeFaults({ answer, route, sending }: Judged): string[] {
+  const { status, headers, body, isLeft } = answer;
+  const type = headers.get("content-type") ?? "";
+  if (sending.method === "HEAD" || isLeft) return [];
+  if (status >= 400) return isProblem(answer, dialectsOf(sending)) ? [] : [`no error of ours: ${type}`];
+  if (status === 204 || status === 304) return body.length === 0 ? [] : ["a body where there is none"];
+  const isOwn = status === route.status && sending.method === route.method && !isElsewhere(sending.target);
+  if (!isOwn || type !== "application/json" || route.givesBytes === true) return [];
+  const parsed = route.answer.safeParse(jsonIn(body));
+  return parsed.success ? [] : [`the answer is not as described: ${parsed.error.issues[0]?.path.join(".")}`];
+}
+
+/** Another route may be meant than the one it was made for. */
+function isElsewhere(target: string): boolean {
+  return /\.\.|%2e|\/\/|\/\.?(\/|$|\?)|#|^http/i.test(target) || !target.startsWith("/");
+}
+
+function dialectsOf({ target }: Sending): Dialect[] {
+  if (isElsewhere(target)) return ["own", "chat", "openai", "operators"];
+  // What cannot be read as a request at all is refused before anybody looks at its path.
+  if (/^\/api\/agent-(app|factory)\//.test(target)) return ["chat", "own"];
+  if (target.startsWith("/api/agent-operator-integration/")) return ["operators", "own"];
+  return target.startsWith("/v1/") ? ["openai", "own"] : ["own"];
+}
+
+/** The answer of the server itself to what is no request, beside the dialect of the path. */
+const beforeAnyPath = "request_unreadable";
+
+function isProblem(answer: Answered, dialects: readonly Dialect[]): boolean {
+  const json = jsonIn(answer.body);
+  const type = answer.headers.get("content-type");
+  return dialects.some((dialect, index) => {
+    if (dialect !== "own") return type === "application/json" && foreign[dialect].safeParse(json).success;
+    const problem = Problem.safeParse(json).data;
+    if (problem === undefined || type !== "application/problem+json") return false;
+    const isFirst = index === 0 || dialects.length === 4 || problem.code === beforeAnyPath;
+    return isFirst && problem.status === answer.status && problem.title !== problem.code;
+  });
+}
+
+const text = z.string().min(1);
+const details = z.object({ code: text, params: z.record(text, z.unknown()), request_id: z.string() });
+const ChatProblem = z.object({
+  ...{ error_code: z.string().regex(/^AgentAPP\.[\w.]+$/), description: text, solution: z.string() },
+  ...{ error_link: z.string(), error_details: z.union([z.string(), details]) },
+});
+const OperatorProblem = z.object({
+  code: z.string().regex(/^AgentOperatorIntegration\.[A-Za-z]+\.\w+$/),
+  ...{ description: text, solution: z.string(), link: z.string(), details },
+});
+const OpenAiProblem = z.object({ error: z.object({ message: text, type: text, param: text.nullable(), code: text }) });
+const foreign = { chat: ChatProblem, openai: OpenAiProblem, operators: OperatorProblem };
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where we lie on the machine, how we are built, and what is somebody else's. */
+function tellings({ answer, secrets, sending }: Judged): string[] {
+  const text = `${answer.head}\n${answer.body.toString("utf8")}`;
+  // What stands in the address already is told to nobody: `/root`, where that is our home and the name of a conversation.
+  const told = secrets.filter((secret) => text.includes(secret) && !sending.target.includes(secret));
+  const built = answer.status >= 400 ? innards.exec(text)?.[0] : undefined;
+  return [...told.map((secret) => `tells ${secret}`), ...(built === undefined ? [] : [`tells ${built}`])];
+}
+
+const innards = new RegExp(
+  [
+    /\bat (?:async )?[\w$.<>]+ \((?:file:|node:|\/)/.source,
+    /node:internal|node_modules|\.ts:\d+/.source,
+    /SQLITE_|\bE(?:NOENT|ACCES|PERM|NAMETOOLONG|INVAL|ISDIR|NOTDIR|EXIST)\b/.source,
+    /\b(?:Type|Range|Syntax|Reference|Zod)Error\b/.source,
+  ].join("|"),
+);
+
+function headerFaults({ headers, status }: Answered): string[] {
+  const location = headers.get("location") ?? "/";
+  return [
+    ...(/^\/(?!\/)/.test(location) ? [] : [`sends elsewhere: ${location}`]),
+    ...(headers.get("set-cookie")?.includes("a=b") ? ["a header was smuggled in"] : []),
+    ...(headers.has("x-request-id") || [400, 408, 431].includes(status) ? [] : ["no request id"]),
+  ];
+}
+
+// A whole yard on a port, with something in it of everybody, and the callers who come to it.
+
+type FuzzYard = {
+  readonly yard: TestYard;
+  readonly port: number;
+  readonly pool: Pool;
+  /** Everybody has something of everything again, whatever was deleted. */
+  furnish(): Promise<void>;
+  /** Never in any answer. */
+  readonly places: readonly string[];
+  caller(route: Route): FuzzCaller;
+  /** What was used up by a request is made anew. */
+  repair(caller: FuzzCaller, answer: { readonly status: number; readonly route: string }): Promise<void>;
+  /** Readers that are still held. */
+  held(): number;
+  /** Files that nobody sees any more and that are still open. */
+  openNameless(): string[];
+  close(): Promise<void>;
+};
+
+type FuzzCaller = {
+  readonly owner: string;
+  readonly mark: string;
+  readonly headers: readonly (readonly [string, string])[];
+  /** What is told to them of others is a fault. */
+  readonly notTheirs: readonly string[];
+  readonly isKnown: boolean;
+};
+
+const marks: Readonly<Record<string, string>> = {
+  ann: "annsown7351",
+  bob: "bobsown2946",
+  local: "localsown11",
+  olga: "olgasown5",
+};
+const many = "1000000";
+
+async function openFuzzYard({ seed, hasUsers }: { seed: number; hasUsers: boolean }): Promise<FuzzYard> {
+  const chance = chanceOf(seed);
+  const model = await modelServer(scripted(chanceOf(seed + 1)));
+  const counted = countListeners();
+  const yard = await startYard({
+    model,
+    ...counted.options,
+    ...sandboxOver(quick()),
+    env: { AGENTYARD_REQUESTS_PER_MINUTE_MAX: many, AGENTYARD_SIGN_INS_PER_MINUTE_MAX: "100" },
+  });
+  counted.watchLive(yard);
+  const door = await onPort(yard);
+  const port = Number(new URL(door.url).port);
+  const pool = openPool(chance);
+  const owners = hasUsers ? ["ann", "bob"] : ["local", "ann", "bob"];
+  let furnished = 0;
+  const furnishAll = async () => {
+    furnished += 1;
+    for (const owner of owners) await furnish(yard, pool, { owner, tag: `${owner}-${furnished}` });
+  };
+  await furnishAll();
+  const keys = hasUsers ? await makeKeys(yard) : undefined;
+  return {
+    ...{ yard, port, pool, furnish: furnishAll },
+    places: [...new Set([yard.data, join(import.meta.dirname, "../.."), homedir()])],
+    caller: (route) => (keys === undefined ? alone(chance, port) : known(chance, port, { keys, route })),
+    async repair(caller, { status, route }) {
+      if (keys === undefined && (route === "addUser" || status === 401)) await removeUsers(yard);
+      // Somebody may take a key away, also their own.
+      if (keys !== undefined && caller.isKnown && status === 401) Object.assign(keys, await makeKeys(yard));
+    },
+    held: counted.held,
+    openNameless: () => openFiles().filter((file) => file.endsWith("(deleted)")),
+    async close() {
+      await door[Symbol.asyncDispose]();
+      await yard[Symbol.asyncDispose]();
+      await model.close();
+    },
+  };
+}
+
+/** Says something, asks a person, or calls one of the tools it was offered. */
+function scripted(chance: Chance): Parameters<typeof modelServer>[0] {
+  return (request) => {
+    const { messages, tools = [] } = request.body;
+    const said = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
+    if (stepOf(request) > 0 || tools.length === 0) return says("Here you are.");
+    if (said.includes("a decision please")) return calls(["ask_human", { question: "Which one?" }]);
+    const name = chance.pick(tools).function.name;
+    return said.includes("call one of them")
+      ? calls([name, chance.pick(["{}", "", "[", '{"path":"x"}'])])
+      : says("Hello.");
+  };
+}
+
+/** Programs end as soon as they begin. */
+function quick(): ReturnType<typeof playedProvider> {
+  const provider = playedProvider();
+  return {
+    ...provider,
+    async open(wanted) {
+      const opened = await provider.open(wanted);
+      if (!opened.ok) return opened;
+      const { value: guest } = opened;
+      return { ok: true, value: { ...guest, run: (execution) => guest.run({ ...execution, code: "at once" }) } };
+    },
+  };
+}
+
+/** One of everything that can be named. */
+async function furnish(yard: TestYard, pool: Pool, { owner, tag }: { owner: string; tag: string }): Promise<void> {
+  const client = createClient({ fetch: yard.fetch, ...(owner !== "local" && { actsAs: owner }) });
+  const mark = marks[owner] ?? "";
+  await must(client.call("createSession", { query: { if_exists: "return" }, body: { user_id: owner } }));
+  for (const [what, id] of Object.entries({ hello: `${tag}-a`, "a decision please": `${tag}-b` })) {
+    await must(client.call("createConversation", { body: { id, title: mark } }));
+    await must(client.upload(id, "a.txt", Buffer.from(`${mark}\n`)));
+    const { checkpoint } = await must(client.call("saveCheckpoint", { params: { id }, body: { name: mark } }));
+    const text = `${mark} ${what}`;
+    const { message } = await must(client.call("sendMessage", { params: { id }, body: { text } }));
+    const state = () => must(client.call("getState", { params: { id } }));
+    await until("it rests", async () => (await state()).status !== "running");
+    const { decisions } = await state();
+    // One more that nobody takes up as long as a person is asked.
+    const waiting = await must(client.call("sendMessage", { params: { id }, body: { text } }));
+    const code = { code: "print(1)", conversation_id: id, user_id: owner };
+    const { execution_id } = await must(client.call("execute", { params: { id: `sess-${owner}` }, body: code }));
+    pool.learn(owner, "conversation", id);
+    pool.learn(owner, "checkpoint", String(checkpoint), id);
+    pool.learn(owner, "execution", execution_id, id);
+    for (const one of [message, waiting.message]) pool.learn(owner, "message", one, id);
+    for (const decision of decisions) pool.learn(owner, "decision", decision.id, id);
+  }
+  // Only so many are kept of each: what is there already is as good.
+  const added = await client.call("addMemory", { body: { fact: `${mark} ${tag}` } });
+  if (added.ok) pool.learn(owner, "memory", added.value.id);
+}
+
+type Keys = { olga: string; ann: string; bob: string; annChats: string; annFiles: string };
+
+async function makeKeys({ client }: TestYard): Promise<Keys> {
+  const { items } = await must(client.call("listUsers", {}));
+  for (const id of ["olga", "ann", "bob", "carl"])
+    if (!items.some((user) => user.id === id))
+      await must(
+        client.call("addUser", {
+          body: { id, isAdmin: id === "olga", ...(id === "carl" && { password: fuzzPassword }) },
+        }),
+      );
+  await removeKeys(client, items);
+  const make = async (user: string, ...scopes: Scope[]) =>
+    (await must(client.call("addKey", { params: { user }, body: { scopes } }))).key ?? "";
+  return {
+    olga: await make("olga", "admin", "chat", "files"),
+    ann: await make("ann", "chat", "files"),
+    bob: await make("bob", "chat", "files"),
+    annChats: await make("ann", "chat"),
+    annFiles: await make("ann", "files"),
+  };
+}
+
+/** One has so many at the most, and what is left of earlier rounds is of no use. */
+async function removeKeys(client: TestYard["client"], users: readonly { readonly id: string }[]): Promise<void> {
+  for (const { id: user } of users) {
+    const { items } = await must(client.call("listKeys", { params: { user } }));
+    for (const { id: key } of items) await must(client.call("removeKey", { params: { user, key } }));
+  }
+}
+
+async function removeUsers({ client }: TestYard): Promise<void> {
+  const { items } = await must(client.call("listUsers", {}));
+  for (const { id: user } of items) await must(client.call("removeUser", { params: { user } }));
+}
+
+const fromHere = (port: number) =>
+  [
+    ["host", `127.0.0.1:${port}`],
+    ["connection", "close"],
+  ] as const;
+
+/** On a machine of one user the request says whose it is; anybody can say anything. */
+function alone(chance: Chance, port: number): FuzzCaller {
+  const owner = chance.pick(["local", "local", "ann", "bob"]);
+  const named = owner === "local" ? [] : [["x-account-id", owner] as const];
+  return { owner, mark: marks[owner] ?? "", headers: [...fromHere(port), ...named], notTheirs: [], isKnown: true };
+}
+
+function known(chance: Chance, port: number, { keys, route }: { keys: Keys; route: Route }): FuzzCaller {
+  const isForAdmins = (route.scope === "admin" || route.path.includes("{user}")) && chance.odds(0.5);
+  const who = isForAdmins
+    ? "olga"
+    : chance.pick(["ann", "ann", "ann", "bob", "bob", "bob", "olga", "olga", "annChats", "annFiles"] as const);
+  const owner = who === "bob" || who === "olga" ? who : "ann";
+  const sent = chance.odds(0.92) ? keys[who] : chance.pick(["", "yard_wrong", `${keys[who]}x`]);
+  const header = chance.odds(0.8) ? (["authorization", `Bearer ${sent}`] as const) : (["x-api-key", sent] as const);
+  // Whoever may copy the whole database sees all that is in it.
+  const others = owner === "olga" ? [] : ["ann", "bob"].filter((one) => one !== owner);
+  return {
+    owner,
+    mark: marks[owner] ?? "",
+    headers: [...fromHere(port), header],
+    notTheirs: others.map((one) => marks[one] ?? ""),
+    isKnown: sent === keys[who],
+  };
 }

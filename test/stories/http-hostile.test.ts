@@ -9,9 +9,9 @@ import { type App, listen } from "../../src/http/http.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { peopledYard } from "../world/callers.ts";
-import { send } from "../world/fuzz-judge.ts";
 import { onPort } from "../world/http-reading.ts";
 import { manualClock } from "../world/manual-clock.ts";
+import { send } from "../world/raw-http.ts";
 import { must, startYard } from "../world/yard.ts";
 
 // What the fuzz of all routes has found once, each by itself.
