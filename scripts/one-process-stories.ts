@@ -34,11 +34,6 @@ export const oneProcessStories: readonly OneProcessStory[] = [
     why: "the disk that the file of SQLite lies on",
   },
   {
-    file: "http-paths",
-    test: "no host path stands in what a yard answers",
-    why: "plants a path in the file of SQLite, which is read for it afterwards",
-  },
-  {
     file: "http-stream",
     test: "a record that cannot be read is passed over",
     why: torn,

@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Hono } from "hono";
-import { manualClock } from "../../test/world/manual-clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { isOwnSession } from "../protocol/session-names.ts";
-import { type Arrival, networkOf, openArrivals } from "./arrival.ts";
+import { networkOf, openArrivals } from "./arrival.ts";
 import { callerNamed, languageWanted, type Named } from "./caller.ts";
 import { ownCookie, waysIn } from "./cookie.ts";
 import { shareWith } from "./cors.ts";
 import type { Env } from "./door.ts";
-import { isNavigation, isOurHost, pageOf, wantsPage } from "./origin.ts";
+import { isNavigation, wantsPage } from "./origin.ts";
 import { openRate } from "./rate.ts";
-import { defaultServerSettings } from "./settings.ts";
-import { openTries } from "./tries.ts";
 
 /** What is known of a request that came over a connection from there. */
 function arrived(headers: Record<string, string>, address = "10.0.0.1", basePath?: string) {
@@ -171,16 +168,6 @@ async function told(headers: Record<string, string>, method = "OPTIONS", allowed
   return [await answer.text(), from, methods !== null, named("access-control-allow-headers"), named("vary")];
 }
 
-test("only a page that asks what it may send is answered so; a request of the same kind goes on, readable for the page [C6]", async () => {
-  const asks = { origin, "access-control-request-method": "POST" };
-  assert.deepEqual(await told(asks), ["", origin, true, null, "Origin"]);
-  assert.deepEqual(await told({ origin }), ["served", origin, false, null, "Origin"]);
-  assert.deepEqual(await told(asks, "POST"), ["served", origin, false, null, "Origin"]);
-  assert.deepEqual(await told({}), ["served", null, false, null, "Origin"]);
-  assert.deepEqual(await told({ ...asks, origin: "https://other.example" }), ["served", null, false, null, "Origin"]);
-  assert.deepEqual(await told(asks, "OPTIONS", []), ["served", null, false, null, null], "where nobody is named");
-});
-
 test("the headers that a page wants to send are allowed where they can be names of headers, and not without end [C6][Q1]", async () => {
   const wants = async (wanted: string) =>
     (await told({ origin, "access-control-request-method": "PUT", "access-control-request-headers": wanted }))[3];
@@ -189,49 +176,7 @@ test("the headers that a page wants to send are allowed where they can be names 
   assert.deepEqual([await wants(longest), await wants(`${longest}x`), await wants("a: b")], [longest, null, null]);
 });
 
-const arrival = (host: string, scheme?: Arrival["scheme"]): Arrival => ({
-  ...{ address: "127.0.0.1", isVeiled: false, isFromHere: true, host, scheme, prefix: "" },
-});
 const asked = (headers: Record<string, string>, method = "GET") => new Request("http://here/", { method, headers });
-
-test("an address in numbers is ours where all are listened on and everybody signs in, and nowhere else [C6]", () => {
-  const ours = (host: string, listening: string, usersExist: boolean) =>
-    isOurHost(arrival(host), { host: listening, trustedHosts: ["yard.example"] }, usersExist);
-  const numbers = ["192.168.1.4:7420", "[2001:db8::1]:7420"];
-  for (const host of numbers) {
-    assert.deepEqual([ours(host, "0.0.0.0", true), ours(host, "::", true)], [true, true], host);
-    assert.deepEqual([ours(host, "0.0.0.0", false), ours(host, "::", false)], [false, false], host);
-    assert.equal(ours(host, "127.0.0.1", true), false, host);
-  }
-  assert.deepEqual([ours("[fd00::7]:1", "fd00::7", false), ours("[fd00::8]:1", "fd00::7", false)], [true, false]);
-  assert.deepEqual(
-    [ours("YARD.example", "127.0.0.1", false), ours("my.yard.example", "127.0.0.1", false)],
-    [true, false],
-  );
-  for (const odd of [
-    "evil.example@localhost",
-    "localhost,evil.example",
-    "localhost/x",
-    "localhost?x",
-    "local host",
-    "",
-  ])
-    assert.equal(ours(odd, "127.0.0.1", true), false, odd);
-});
-
-test("a page is ours by the address and the scheme that its browser called, of which either counts where none is known [C6]", () => {
-  const page = (headers: Record<string, string>, scheme?: Arrival["scheme"]) =>
-    pageOf(asked(headers), arrival("yard.example", scheme), ["https://app.example"]);
-  const [plain, safe] = [{ origin: "http://yard.example" }, { origin: "https://yard.example" }];
-  assert.deepEqual([page(plain, "http"), page(safe, "http")], ["ours", "other"]);
-  assert.deepEqual([page(plain, "https"), page(safe, "https")], ["other", "ours"]);
-  assert.deepEqual([page(plain), page(safe)], ["ours", "ours"]);
-  const sites = ["same-origin", "none", "same-site", "cross-site"].map((site) => page({ "sec-fetch-site": site }));
-  assert.deepEqual(sites, ["none", "none", "other", "other"]);
-  assert.equal(page({ ...plain, "sec-fetch-site": "cross-site" }, "http"), "other");
-  assert.equal(page({ origin: "https://app.example", "sec-fetch-site": "cross-site" }), "named");
-  assert.equal(page({}), "none");
-});
 
 test("whoever follows a link waits for a page, to look at it or to look whether it is there, and a script does not [C6]", () => {
   const told = (headers: Record<string, string>) =>
@@ -307,58 +252,4 @@ test("what is given back once its minute is over makes no room in the next one [
   rate.giveBack(both);
   rate.giveBack(both);
   assert.equal(left(), "0", "of what was counted in either minute, what is of this one, and once");
-});
-
-function tries(signInsPerMinuteMax: number, clock = manualClock()) {
-  return openTries(openRate(clock), () => ({ ...defaultServerSettings, signInsPerMinuteMax }));
-}
-
-const at = (address: string | undefined): Arrival => ({
-  ...{ address, isVeiled: false, isFromHere: false, host: "h", scheme: undefined, prefix: "" },
-});
-
-test("a try that works counts neither for its place, nor for the region of it, nor for the name in any spelling [C6]", () => {
-  const { from, as, worked } = tries(1);
-  for (let n = 0; n < 30; n += 1) {
-    const [address, name] = [`2001:db8:7:${n}::1`, n % 2 === 0 ? "Ann" : "ANN"];
-    const [first, second] = [at(address), at(address)];
-    assert.deepEqual([from(first), as(name, first)], [undefined, undefined], address);
-    worked(first);
-    assert.equal(from(second), undefined, "from the same place");
-    worked(second);
-  }
-});
-
-test("tries that fail are counted for each place, for a region ten times as many, for a name twenty times [C6]", () => {
-  const { from, as } = tries(2);
-  const taken = (times: number, ask: (n: number) => unknown) =>
-    Array.from({ length: times }, (_, n) => ask(n)).filter((refusal) => refusal === undefined).length;
-  assert.equal(
-    taken(5, () => from(at("192.0.2.1"))),
-    2,
-  );
-  assert.equal(
-    taken(50, (n) => from(at(`2001:db8:7:${n}::1`))),
-    20,
-  );
-  assert.equal(
-    taken(50, (n) => as(n % 2 === 0 ? "ann" : "ANN", at(undefined))),
-    40,
-  );
-  assert.equal(
-    taken(5, () => from(at(undefined))),
-    2,
-    "whoever comes from nowhere that is known is one place",
-  );
-});
-
-test("whoever signs in while a minute ends gives nobody one more try in the next [C6]", () => {
-  const clock = manualClock();
-  const { from, as, worked } = tries(1, clock);
-  const slow = at("192.0.2.1");
-  assert.deepEqual([from(slow), as("ann", slow)], [undefined, undefined]);
-  clock.move(60_000);
-  assert.equal(from(at("192.0.2.1")), undefined, "somebody else who guesses");
-  worked(slow);
-  assert.equal(from(at("192.0.2.1"))?.code, "rate_limited");
 });

@@ -9,7 +9,6 @@ import { manualClock } from "../../test/world/manual-clock.ts";
 import { type App, type Door, type Env, goneSignal } from "./door.ts";
 import { isLoopbackHost, type ListenOptions, listen } from "./server.ts";
 import { bindWebApp } from "./web-app.ts";
-import { whileLetIn } from "./while-let-in.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
@@ -172,49 +171,4 @@ test("files of the app come as what they are and as packed as a browser takes th
     ...["media-src 'self' blob:", "base-uri 'self'", "form-action 'self'", "object-src 'none'"],
     ...["frame-ancestors 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'"],
   ]);
-});
-
-/** An answer for somebody whose key may be taken away, of pieces that the test gives. */
-async function answer(taken: AbortSignal | undefined, door: Door = {}) {
-  let source: ReadableStreamDefaultController<Uint8Array> | undefined;
-  let left: unknown;
-  const bytes = new ReadableStream<Uint8Array>({
-    start(controller) {
-      source = controller;
-    },
-    cancel(reason) {
-      left = reason ?? "left";
-    },
-  });
-  const app = new Hono<Env>();
-  app.get("/", (c) => {
-    c.set("caller", { signedIn: undefined, scopes: [], taken });
-    return new Response(whileLetIn(c, bytes));
-  });
-  const { body } = await app.fetch(new Request("http://127.0.0.1/"), door);
-  assert.ok(body !== null && source !== undefined);
-  return { reader: body.getReader(), source, left: () => left };
-}
-
-const piece = new Uint8Array([1, 2, 3]);
-
-test("an answer goes on while its reader is let in, and leaves nothing at the key when it is over [C6][Q1]", async () => {
-  const key = new AbortController();
-  const waiting = () => getEventListeners(key.signal, "abort").length;
-  const whole = await answer(key.signal);
-  whole.source.enqueue(piece);
-  assert.deepEqual(await whole.reader.read(), { done: false, value: piece });
-  assert.equal(waiting(), 1);
-  whole.source.close();
-  assert.deepEqual([(await whole.reader.read()).done, waiting()], [true, 0], "when all of it was sent");
-  const left = await answer(key.signal);
-  await left.reader.cancel("enough");
-  assert.deepEqual([left.left(), waiting()], ["enough", 0], "when its reader has left");
-  const broken = await answer(key.signal);
-  broken.source.error(new Error("the disk"));
-  await assert.rejects(broken.reader.read(), /the disk/);
-  assert.equal(waiting(), 0, "when it broke off");
-  const anybody = await answer(undefined);
-  anybody.source.enqueue(piece);
-  assert.deepEqual(await anybody.reader.read(), { done: false, value: piece });
 });

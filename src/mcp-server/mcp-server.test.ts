@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { manualClock } from "../../test/world/manual-clock.ts";
+import type { ServerContext } from "@modelcontextprotocol/server";
 import { systemClock } from "../base/clock.ts";
-import { systemIds } from "../base/ids.ts";
 import { createClient } from "../client/client.ts";
 import { wordsFor } from "../words/words.ts";
 import { mcpLimits } from "./limits.ts";
 import { Offer } from "./offer.ts";
-import { Sessions } from "./sessions.ts";
 import { Visitor } from "./visitor.ts";
 
 const visitor = new Visitor({
@@ -38,17 +35,4 @@ test("as many files as may be are read whole at once for one user, and the next 
     /broken/,
   );
   assert.equal(await offer.read(context, async () => "and after a mistake"), "and after a mistake");
-});
-
-test("a session whose answer fails is not in use any more, and makes room like others [G2]", async () => {
-  const limits = { sessionsPerUserMax: 1, sessionsMax: 1, sessionIdleMs: 1_000 };
-  const sessions = new Sessions({ clock: manualClock(), ids: systemIds, limits });
-  const begin = () => sessions.begin("ann", new McpServer({ name: "n", version: "1" }));
-  const session = (await begin()) ?? assert.fail("there is room");
-  await assert.rejects(
-    sessions.use(session, () => Promise.reject(new Error("broken"))),
-    /broken/,
-  );
-  assert.notEqual(await begin(), undefined);
-  await sessions.close();
 });

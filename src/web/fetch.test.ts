@@ -172,11 +172,6 @@ test("answers that are no HTTP, or break off, or are too long in front, are told
   assert.equal(fateOf(await web.fetch({ url: "http://a.example/cut", signal })), "web_fetch_failed broken");
 });
 
-test("a site by https must show a certificate for its name [T7]", async (t) => {
-  const { ask } = await site(t, (_, response) => response.end("no tls here"));
-  assert.equal(await ask("https://a.example/"), "web_fetch_failed tls");
-});
-
 test("a name that nobody knows, and a host that nobody answers at, are told apart [T7]", async () => {
   const { web } = noteWeb({ lookup: async (host) => (host === "known.example" ? ["93.184.215.14"] : []) });
   assert.equal(fateOf(await web.fetch({ url: "https://none.example/", signal })), "web_fetch_failed unknown");

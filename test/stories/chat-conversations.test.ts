@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { z } from "zod";
-import type { NewEvent } from "../../src/protocol/events.ts";
-import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
-import { callOver } from "../world/callers.ts";
+import { localOwner } from "../../src/protocol/ids.ts";
 import { allFrames, messagesOf, startChatYard } from "../world/chat.ts";
-import { firstOf, lastOf, report } from "../world/company.ts";
-import { all, until } from "../world/events.ts";
+import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
@@ -251,72 +248,8 @@ test("the agent of each message is the same after a way back and in a branch [C4
   assert.equal(after.message.agent_info.agent_name, "simple");
 });
 
-test("a list goes on telling what a conversation does when another agent that it started has ended [C4][A2]", async (t) => {
-  const data = folderWith(t, {});
-  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
-  await using model = await modelServer((request) => {
-    const [first, last] = [firstOf(request), lastOf(request)];
-    if (first.startsWith("part")) return says(report("my part is done"));
-    if (last.role === "user") return calls(["delegate_task", { task: "part" }]);
-    return first.startsWith("pay")
-      ? calls(["pay", { mark: "a" }])
-      : { text: "a b c", fault: { after: 1, kind: "stall" } };
-  });
-  await using world = await startChatYard({ model, data, tools });
-  await world.chat({ query: "pay", conversation_id: "asks" });
-  const running = await world.stream({ query: "stall", conversation_id: "runs" });
-  await until("both have heard of their parts", () => model.asked.length === 6);
-  for (const id of ["asks", "runs"])
-    assert.equal(all(await world.yard.events(id), "agent.ended").length, 1, `the part of ${id} has ended`);
-  const { entries } = z.object({ entries: z.array(Row) }).parse((await world.call("GET", "conversation")).json);
-  assert.deepEqual(
-    entries.toSorted((a, b) => a.id.localeCompare(b.id)).map((entry) => Object.values(entry)),
-    [
-      ["asks", 2, "processing", "waiting_approval"],
-      ["runs", 2, "processing", "running"],
-    ],
-  );
-  await world.call("POST", "chat/termination", { conversation_id: "runs" });
-  await allFrames(running);
-});
-
-const said = (id: string): NewEvent => ({
-  ...{ type: "message.user", id, text: id, mode: "queue", run: `run ${id}`, reply: `to ${id}` },
-});
-const started = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
-
-const root = "/api/agent-app/v1/app/app";
 let yard: WritingYard;
 before(async () => {
   yard = await writingYard();
 });
 after(() => yard[Symbol.asyncDispose]());
-
-const ann = OwnerId.parse("ann");
-
-test("how a conversation stands is told by its newest answer, in the words that clients of the chat service know [C4]", async () => {
-  let count = 0;
-  const begun = started(1, "m");
-  const standing = async (...events: NewEvent[]) => {
-    count += 1;
-    const row = await yard.start(`stands-${count}`, ann);
-    if (events.length > 0) await yard.append(row, ...events);
-    const sent = { "x-account-id": "ann" };
-    const { text } = await callOver(yard.app, `GET ${root}/conversation/${row.id}`, sent);
-    const body = JSON.parse(text);
-    assert.deepEqual(body.Messages, body.messages);
-    return [body.status, body.run_state, body.message_index];
-  };
-  assert.deepEqual(await standing(), ["", "", 0]);
-  assert.deepEqual(await standing(said("m")), ["processing", "queued", 2]);
-  assert.deepEqual(await standing(said("m"), begun), ["processing", "running", 2]);
-  const outcomes = {
-    ...{ done: "completed", limit: "completed", failed: "failed", crashed: "failed", cancelled: "cancelled" },
-  } as const;
-  for (const outcome of Object.keys(outcomes) as (keyof typeof outcomes)[])
-    assert.deepEqual(
-      await standing(said("m"), begun, { type: "turn.finished", turn: 1, outcome }),
-      [outcomes[outcome], "", 2],
-      outcome,
-    );
-});

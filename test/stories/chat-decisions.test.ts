@@ -232,27 +232,6 @@ test("what a helper asked is asked no more when it is stopped, alone or with its
   assert.deepEqual(await standing(world, "whole"), { states: ["", "", ""], interrupt_info: null });
 });
 
-test("what the main agent asks after its helper was stopped with a question open is what is shown, and it is answered [C4][H3][A1]", async () => {
-  const answer = delegating(["ask_human", { question: "Which city?" }]);
-  await using model = await modelServer((request) => {
-    const { role, text } = lastOf(request);
-    if (firstOf(request) !== "go" || role !== "tool" || text.includes("Peru")) return answer(request);
-    return calls(["ask_human", { question: "Which country?" }]);
-  });
-  await using world = await startChatYard({ model });
-  await world.chat({ query: "go", conversation_id: "c1" });
-  const [helper] = all(await world.yard.events("c1"), "agent.spawned");
-  await must(world.yard.client.call("stopAgent", { params: { id: "c1", agent: helper?.id ?? "" } }));
-  await until("it asks itself", async () => all(await world.yard.events("c1"), "decision.asked").length === 2);
-  const read = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
-  const { ext, content } = ChatDocument.parse(folded(read)).message;
-  assert.match(JSON.stringify(content.final_answer.answer.ask), /Which country\?/);
-  const resumed = { resume_handle: ext.interrupt_info?.handle, action: "confirm" };
-  const done = await world.chat({ conversation_id: "c1", query: "Peru", resume_interrupt_info: resumed });
-  assert.match(done.message.content.final_answer.answer.text, /^told: .*Peru/);
-  assert.equal(done.message.ext.interrupt_info, null);
-});
-
 test("a decision that is not of this conversation is not found [C4][S7]", async () => {
   await using model = await modelServer(() => says("hello"));
   await using world = await startChatYard({ model });

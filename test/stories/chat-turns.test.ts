@@ -6,7 +6,6 @@ import { listen } from "../../src/http/http.ts";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { allFrames, type ChatYard, chatting, folded, messagesOf, startChatYard } from "../world/chat.ts";
-import { firstOf, textOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
@@ -333,30 +332,6 @@ test("who was shown what the turn before asks answers it, and their own turn com
   );
 });
 
-test("where several helpers ask, a chat and the one behind it are shown what was asked first [C3][H2][A1]", async () => {
-  const isAsked = Promise.withResolvers<void>();
-  const spawn = (role: string): [string, unknown] => ["spawn_agent", { role, task: `${role} it` }];
-  await using model = await modelServer((request) => {
-    const [who = ""] = firstOf(request).split(" ");
-    if (who === "go")
-      return textOf(request).includes('"agent"') ? says("waiting") : calls(spawn("late"), spawn("early"));
-    const question = calls(["ask_human", { question: `${who}?` }]);
-    return who === "late" ? { ...question, heldUntil: isAsked.promise } : question;
-  });
-  await using world = await startChatYard({ model });
-  const first = world.chat({ query: "go", conversation_id: "c1" });
-  await until("the first question", async () => {
-    const { items } = await must(world.yard.client.call("listDecisions", {}));
-    return items.length === 1;
-  });
-  isAsked.resolve();
-  const both = [await first, await world.chat({ query: "hi", conversation_id: "c1" })];
-  assert.deepEqual(
-    both.map(({ message }) => message.ext.interrupt_info?.data.interrupt_config.confirmation_message),
-    ["early?", "early?"],
-  );
-});
-
 // A call that is repeated under its Idempotency-Key, long after.
 
 /** Streams, for these are not kept: a repeat comes as far as the first call did. */
@@ -391,35 +366,4 @@ test("an edit that is repeated after a newer one leaves the newer one as it is [
   assert.deepEqual(late, newer);
   assert.deepEqual(await messagesOf(world, "c1"), before);
   assert.deepEqual([model.asked.length, all(await world.yard.events("c1"), "rewound").length], [4, 2]);
-});
-
-test("an edit that was refused at first is made when it is repeated, also under a run id of before [C4]", async () => {
-  await using yard = await began();
-  const { world, edit, model } = yard;
-  model.answerWith([{ text: "one two three", fault: { after: 1, kind: "stall" } }, says("edited")]);
-  const running = await world.stream({ query: "more", conversation_id: "c1" });
-  const keyed = { headers: { "idempotency-key": "k1" } };
-  const body = { ...edit, query: "two" };
-  const refused = await world.call("POST", "chat/completion", body, keyed);
-  assert.deepEqual([refused.status, all(await world.yard.events("c1"), "rewound").length], [409, 0]);
-  await world.call("POST", "chat/termination", { conversation_id: "c1" });
-  await allFrames(running);
-  const made = await streamed(world, body, "k1");
-  assert.equal(made.message.content.final_answer.answer.text, "edited");
-  await streamed(world, body, "k1");
-  assert.equal(all(await world.yard.events("c1"), "rewound").length, 1);
-});
-
-test("a chat that is repeated after its message was withdrawn is told that there is no such message [C4][P4]", async () => {
-  await using model = await modelServer(() => ({ text: "one two three", fault: { after: 1, kind: "stall" } }));
-  await using world = await startChatYard({ model });
-  const running = await world.stream({ query: "one", conversation_id: "c1" });
-  const keyed = { headers: { "idempotency-key": "k1" } };
-  const body = { query: "two", conversation_id: "c1", agent_run_id: "r2" };
-  const waiting = await world.stream(body, keyed);
-  await world.call("POST", "chat/termination", { conversation_id: "c1", agent_run_id: "r2" });
-  await allFrames(waiting);
-  const { status, json } = await world.call("POST", "chat/completion", body, keyed);
-  assert.deepEqual([status, json.error_code], [404, "AgentAPP.Agent.GetMessageFailed"]);
-  running.leave();
 });

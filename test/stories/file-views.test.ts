@@ -210,24 +210,6 @@ test("a file has a history, and an earlier state or a deleted file comes back wi
   assert.equal(!other.ok && other.failure.code, "content_not_kept");
 });
 
-test("an upload that replaces a file leaves its earlier content in its history [F3]", async () => {
-  await using yard = await startYard();
-  await yard.start("c");
-  await must(yard.client.upload("c", "a.txt", Buffer.from("first")));
-  await must(yard.client.upload("c", "a.txt", Buffer.from("second")));
-  const { items } = await must(yard.client.call("listFileHistory", { params, query: { path: "uploads/a.txt" } }));
-  assert.deepEqual(
-    items.map(({ change, bytes, canRestore }) => [change, bytes, canRestore]),
-    [
-      ["changed", 6, false],
-      ["made", 5, true],
-    ],
-  );
-  await must(yard.client.call("restoreFile", { params, body: { path: "uploads/a.txt", seq: items[1]?.seq ?? 0 } }));
-  const { chunks } = await must(yard.client.download("c", "uploads/a.txt"));
-  assert.equal((await gather(chunks)).toString("utf8"), "first");
-});
-
 test("what an agent does to files for another one belongs to the turn of the conversation, and so does what comes after it [W12][A2]", async () => {
   const write = (path: string): [string, unknown] => ["write_file", { path, content: "x" }];
   await using model = await modelServer((request) => {

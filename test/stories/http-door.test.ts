@@ -1,22 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { globSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
-import { ok } from "../../src/base/result.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
-import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { bodyBytes, bodyBytesMaxOf, limits } from "../../src/protocol/route.ts";
 import { protocolVersion, routes } from "../../src/protocol/routes.ts";
-import { failureWords, failureWordsOverHttp, type Language, languages, wordsFor } from "../../src/words/words.ts";
-import { waitingIn } from "../world/decisions.ts";
+import { failureWords, type Language, wordsFor } from "../../src/words/words.ts";
 import { all } from "../world/events.ts";
 import { onPort, renames, stepStarted } from "../world/http-reading.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
+import { modelServer, says } from "../world/model-server.ts";
 import { writingYard } from "../world/writing-yard.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -203,6 +199,8 @@ test("our own mistake is a 500 with an id, and its details go to the log file on
   const { code, params, requestId, detail } = listed.failure;
   assert.deepEqual([code, params], ["internal", { id: requestId }]);
   assert.doesNotMatch(detail, /secret/);
+  const sources = join(import.meta.dirname, "..", "..");
+  assert.ok(!JSON.stringify(listed.failure).includes(sources), "nor is it told where our sources lie");
   const [fault, ...others] = await yard.faults();
   assert.ok(fault?.startsWith(`request ${requestId} failed at GET /api/v1/conversations: Error: secret path`));
   assert.deepEqual(others, []);
@@ -331,54 +329,6 @@ test("the events of one agent are those that mean something to it, from the one 
   assert.deepEqual(await read({ agent: "task-a", after: 4, limit: 4 }), [[5], null]);
 });
 
-/** A yard in which a question waits, as if the process had died after each call and before its answer was written down. */
-async function asking() {
-  const model = await modelServer([calls(["ask_human", { question: "Well?" }]), says("done")]);
-  const yard = await startYard({
-    ...{ model, isOneProcess: true },
-    wrapStorage: (storage) => ({ ...storage, endOnce: async () => ok(undefined) }),
-  });
-  const { conversation: id } = await yard.ask("hello");
-  const [decision] = await waitingIn(yard, id);
-  const row = await must(yard.log.find(localOwner, id));
-  const decide = async () => {
-    const answer = await yard.fetch(`http://localhost/api/v1/conversations/${id}/decisions/${decision?.id}`, {
-      ...{ method: "POST", body: JSON.stringify({ verdict: "answer", answer: "Well." }) },
-      headers: { "content-type": "application/json", "idempotency-key": "the-one" },
-    });
-    return [answer.status, Object(await answer.json())] as const;
-  };
-  const close = async () => {
-    await yard[Symbol.asyncDispose]();
-    await model[Symbol.asyncDispose]();
-  };
-  return { yard, row, decision: decision?.id ?? "", decide, [Symbol.asyncDispose]: close };
-}
-
-test("a decision whose answer was lost is told again under its key, wherever it stands in a long log [C6][H2]", async () => {
-  await using asked = await asking();
-  const { yard, row, decide } = asked;
-  const rename = async (count: number) => must(yard.log.append(row.number, renames(count)));
-  await rename(300);
-  const first = await decide();
-  assert.equal(first[0], 200, JSON.stringify(first));
-  await yard.whenAtRest(row.id);
-  assert.deepEqual(await decide(), first, "behind more events than are read at once");
-  await rename(300);
-  assert.deepEqual(await decide(), first, "and before them");
-});
-
-test("a decision that somebody else has made is not told as one's own, however often it is tried [C6][H2]", async () => {
-  await using asked = await asking();
-  const { yard, row, decision, decide } = asked;
-  await must(yard.engine.decide(row, decision, { verdict: "answer", answer: "Theirs.", by: OwnerId.parse("ann") }));
-  await yard.whenAtRest(row.id);
-  for (const what of ["first", "again"]) {
-    const [status, { code }] = await decide();
-    assert.deepEqual([status, code], [404, "decision_not_found"], what);
-  }
-});
-
 test("whoever lists tools or servers, or makes a session, sees what was just written into the settings [T1][G1]", async () => {
   let looked = 0;
   const reload = async () => {
@@ -422,41 +372,6 @@ test("a place in a stream that nobody gave out is refused in words, not with a p
   assert.deepEqual([response.status, detail], [400, `${what} ${next}`]);
 });
 
-const causes = causesIn();
-
-/** All that `why` of a code may be; of a code without causes, nothing in particular. */
-function causesOf(code: string): readonly string[] {
-  const own = causes.filter((cause) => cause.code === code).map(({ why }) => why);
-  return own.length === 0 ? ["1"] : own;
-}
-
-/** What is said over HTTP. Whatever an entry asks for: only its own words count here. */
-function toldOverHttp(
-  language: Language,
-  codes: readonly string[],
-): readonly (readonly [code: string, text: string])[] {
-  const params = new Proxy({}, { get: () => "1" });
-  return codes.map((code) => [code, failureWordsOverHttp(wordsFor(language), { code, params }).join(" ")]);
-}
-
-test("every failure says what to do next, in both languages, here and over HTTP, whatever its cause [P4]", () => {
-  // Two that choose their advice by another closed list than that of causes.
-  const chosen: Readonly<Record<string, string>> = { rule: "missing", hint: "leave_out" };
-  const silent: string[] = [];
-  for (const language of languages)
-    for (const code of Object.keys(wordsFor(language).failures))
-      for (const why of causesOf(code)) {
-        const get = (_: object, name: string) => (name === "why" ? why : (chosen[name] ?? "1"));
-        const failure = { code, params: new Proxy({}, { get }) };
-        for (const words of [failureWords, failureWordsOverHttp]) {
-          const [, next] = words(wordsFor(language), failure);
-          if (next === undefined || next.trim() === "" || next.includes("undefined"))
-            silent.push(`${language} ${code} ${why}: ${next}`);
-        }
-      }
-  assert.deepEqual(silent, []);
-});
-
 test("a failure that only a newer version knows is told by its name, with what to do, in both languages [P4]", () => {
   const told = (language: Language) => failureWords(wordsFor(language), { code: "of_later", params: {} });
   assert.deepEqual(told("en"), [
@@ -467,19 +382,6 @@ test("a failure that only a newer version knows is told by its name, with what t
   assert.equal(failureWords(wordsFor("en"), { code: "toString", params: {} })[0], "This failed: toString.");
 });
 
-test("no failure tells whoever calls over HTTP to type a command of the terminal [P4]", () => {
-  const commands = Object.keys(wordsFor("en").terminal.command.summary).map((name) => `/${name}`);
-  const isTyped = (text: string) =>
-    commands.some((command) => new RegExp(`(^|[^\\w/}])${command}(?![\\w/-])`).test(text));
-  for (const language of languages) {
-    const told = toldOverHttp(language, Object.keys(wordsFor(language).failures));
-    assert.deepEqual(
-      told.filter(([, text]) => isTyped(text)),
-      [],
-    );
-  }
-});
-
 test("the same system user in the terminal is told its commands still [P4][U1]", async () => {
   const response = await yard.app.request("/api/v1/conversations/nowhere", {}, { door: "socket" });
   assert.equal(
@@ -487,25 +389,3 @@ test("the same system user in the terminal is told its commands still [P4][U1]",
     "Conversation not found: nowhere. List them with /sessions.",
   );
 });
-
-const root = join(import.meta.dirname, "..", "..");
-
-/** The words that `why` of a code may be, by the types in the files of words. */
-function causesIn(): { code: string; why: string }[] {
-  const codes = Object.keys(wordsFor("en").failures);
-  const texts = globSync("src/words/en-*.ts", { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"));
-  const types = new Map(
-    texts.flatMap((text) =>
-      [...text.matchAll(/^(?:export )?type (\w+) =([^;]+);/gm)].map(([, name = "", of = ""]) => [name, of] as const),
-    ),
-  );
-  const wordsOf = (of: string): string[] => [
-    ...[...of.matchAll(/"(\w+)"/g)].map(([, word = ""]) => word),
-    ...[...of.matchAll(/\b[A-Z]\w+/g)].flatMap(([name]) => wordsOf(types.get(name) ?? "")),
-  ];
-  return texts.flatMap((text) =>
-    [...text.matchAll(/^ {2}(\w+): \(p: \{[^}]*\bwhy: ([^;}]+)/gm)]
-      .filter(([, code = ""]) => codes.includes(code))
-      .flatMap(([, code = "", of = ""]) => wordsOf(of).map((why) => ({ code, why }))),
-  );
-}

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { createClient, type Fetch, type FollowFrame, inProcessFetch } from "../../src/client/client.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
@@ -95,31 +93,6 @@ test("a client shows the text of each step, and drops what a careless server sen
   assert.equal(seen.slice(6).join(""), "z".repeat(2_000_000));
 });
 
-test("a client that was told to resume has the whole text in the end [C3]", async () => {
-  await using yard = await writingYard({ clock: manualClock() });
-  const row = await yard.start("c");
-  await yard.append(row, stepStarted(1));
-  const piece = "y".repeat(300_000);
-  let said = 0;
-  const say = () => {
-    yard.say(row, delta(1, said, piece));
-    said += piece.length;
-  };
-  const stop = new AbortController();
-  let text = "";
-  for await (const frame of yard.client.follow("c", { signal: stop.signal })) {
-    if (frame.frame === "caught_up") say();
-    if (frame.frame !== "delta") continue;
-    assert.equal(frame.offset, text.length);
-    text += frame.text;
-    // The reader rests while far more arrives than may wait for it.
-    if (said < 3_000_000) for (let n = 0; n < 5; n += 1) say();
-    else if (text.length === said) break;
-  }
-  stop.abort();
-  assert.equal(text.length, said);
-});
-
 test("a client leaves a connection that has fallen silent and comes back", async () => {
   const clock = manualClock();
   await using yard = await writingYard({ clock });
@@ -153,29 +126,6 @@ test("a client leaves a connection that has fallen silent and comes back", async
   await frames.return();
 });
 
-test("a client that leaves after a long time is forgotten too, however often memory was tidied up", async () => {
-  setFlagsFromString("--expose-gc");
-  const tidyUp: () => void = runInNewContext("gc");
-  await using yard = await writingYard({ clock: manualClock() });
-  await yard.start("c");
-  for (const leave of ["abort", "return"]) {
-    const stop = new AbortController();
-    const frames = yard.client.follow("c", { signal: stop.signal });
-    assert.equal(short(await nextOf(frames)), "caught_up");
-    const waiting = frames.next();
-    await settle();
-    tidyUp();
-    await settle();
-    tidyUp();
-    if (leave === "abort") stop.abort();
-    else void frames.return();
-    await settle();
-    if (leave === "abort") assert.equal((await waiting).done, true);
-    else stop.abort();
-    await until("nobody listens", () => yard.listeners() === 0);
-  }
-});
-
 test("a client says once that the server is away, and goes on when it is back [C3]", async () => {
   await using yard = await writingYard({ clock: manualClock() });
   const row = await yard.start("c");
@@ -195,20 +145,6 @@ test("a client says once that the server is away, and goes on when it is back [C
     if (frame.frame === "caught_up") break;
   }
   assert.deepEqual(seen, ["lost: network", "found", 1, "caught_up"]);
-});
-
-test("deleting a conversation ends its streams, and the client says why [S6]", async () => {
-  await using yard = await writingYard({ clock: manualClock() });
-  const row = await yard.start("c");
-  await yard.append(row, ...renames(1));
-  const frames = yard.client.follow("c", { signal: new AbortController().signal });
-  const seen: unknown[] = [];
-  for await (const frame of frames) {
-    seen.push(short(frame));
-    if (frame.frame === "caught_up") await yard.client.call("deleteConversation", { params: { id: "c" } });
-  }
-  assert.deepEqual(seen, [1, "caught_up", "failed: conversation_not_found"]);
-  assert.equal(yard.listeners(), 0);
 });
 
 /** Three events, and an answer in the middle of being written. */

@@ -4,9 +4,7 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { failed } from "../../src/base/result.ts";
 import { type App, listen } from "../../src/http/http.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { peopledYard } from "../world/callers.ts";
 import { onPort } from "../world/http-reading.ts";
@@ -116,25 +114,6 @@ test("an expectation that nobody knows is no reason to refuse a request without 
     body: new Uint8Array(),
   });
   assert.deepEqual([answer.status, JSON.parse(answer.body.toString())], [200, { items: [], next: null }]);
-});
-
-test("whatever may be otherwise in a moment says when to come again, also where nobody knows when [Q1][P4]", async () => {
-  for (const [code, status] of [
-    ["storage_busy", 503],
-    ["storage_full", 507],
-  ] as const) {
-    const full = failed(makeFailure(code, {}));
-    await using yard = await startYard({
-      wrapStorage: (storage) => ({ ...storage, createConversation: async () => full }),
-    });
-    const answer = await yard.fetch("http://localhost/api/v1/conversations", {
-      method: "POST",
-      headers: json,
-      body: "{}",
-    });
-    assert.deepEqual([answer.status, answer.headers.get("retry-after")], [status, "5"]);
-    await answer.body?.cancel();
-  }
 });
 
 test("whoever leaves a backup in the middle does not bring the server down [Q1][Q3]", async () => {

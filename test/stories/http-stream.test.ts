@@ -97,25 +97,6 @@ test("a browser that reconnects by itself goes on where it was [C3]", async () =
   await reader?.cancel();
 });
 
-test("what is appended while a stream is being opened is in it [C3]", async () => {
-  let meanwhile = async () => {};
-  await using yard = await writingYard({
-    wrapStorage: (storage) => ({
-      ...storage,
-      async headOf(number) {
-        const head = await storage.headOf(number);
-        await meanwhile();
-        return head;
-      },
-    }),
-  });
-  const row = await yard.start("c");
-  meanwhile = () => yard.append(row, ...renames(1));
-  const stream = openStream(yard);
-  assert.deepEqual((await stream.take(2)).map(short), ["caught_up", 1]);
-  await stream.close();
-});
-
 test("a record that cannot be read is passed over, and the stream goes on behind it", async () => {
   await using yard = await writingYard();
   const row = await yard.start("c");
@@ -167,21 +148,6 @@ test("a reader who takes at once what helpers write is never told to resume, how
   for (let n = 12; n < 20; n += 1) say(n);
   assert.deepEqual((await stream.rest()).at(-1), { frame: "behind", after: "1" });
   await until("nobody listens", () => yard.listeners() === 0);
-});
-
-test("who comes back in the middle of what a helper writes gets that from its beginning [C3][A2]", async () => {
-  await using yard = await writingYard();
-  const row = await yard.start("c");
-  const agent = "worker-1";
-  await yard.append(row, stepStarted(1, { agent }), stepStarted(1, { agent: "worker-2" }), ...renames(1));
-  yard.say(row, { ...delta(1, 0, "so far"), agent });
-  const stream = openStream(yard, "?after=3");
-  const frames = await stream.take(2);
-  assert.deepEqual(frames, [
-    { frame: "caught_up", head: 3 },
-    { ...delta(1, 0, "so far"), agent },
-  ]);
-  await stream.close();
 });
 
 test("a stream pings while nothing happens, and leaves no timer behind", async () => {

@@ -4,13 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
-import { makeFailure } from "../../src/protocol/failure.ts";
-import type { Problem } from "../../src/protocol/resources.ts";
-import type { Yard } from "../../src/yard.ts";
 import { all, until } from "../world/events.ts";
 import { callTool, connect, generations, mcpAddress, overHttp } from "../world/mcp-client.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { problemFor } from "../world/problem.ts";
 import { effectTool, heldTool } from "../world/tools.ts";
 import { must, startYard } from "../world/yard.ts";
 
@@ -244,53 +240,4 @@ function decisionsIn(value: unknown): [ShownDecision, ...ShownDecision[]] {
   assert.ok(Array.isArray(value) && value.length > 0);
   const [first, ...others] = value;
   return [first, ...others];
-}
-
-test("what a person filled in and could not be passed on is said to be lost, with how to decide [G2][P4]", async (t) => {
-  await using model = await modelServer([calls(["ask_human", { question: "Which year?", required: true }])]);
-  await using yard = await startYard({ model });
-  const lost = "What was filled in has not reached the agent, which still waits for it. Do not send the message again.";
-  const busy = problemFor(makeFailure("storage_busy", {}), 503);
-  let isBusy = false;
-  answerInPlace(yard, (url) => (isBusy && url.endsWith("/state") ? busy : undefined));
-  const asked: string[] = [];
-  const elicit = ({ params }: ElicitRequest): ElicitResult => {
-    asked.push(params.message);
-    isBusy = asked.length === 1;
-    return { action: "accept", content: { answer: "1984" } };
-  };
-  const url = await mcpAddress(t, yard.app);
-  const client = await connect(t, overHttp(url), { elicit });
-  const { text, code, isError } = await callTool(client, "send_message", { text: "go" });
-  assert.deepEqual([text.split("\n\n").slice(0, 2), code, isError], [[busy.detail, lost], "storage_busy", true]);
-  const [, conversation = ""] = /conversation: (\S+) · status: waiting$/.exec(text) ?? [];
-  isBusy = false;
-  const { status } = await must(yard.client.call("getState", { params: { id: conversation } }));
-  assert.deepEqual([asked, status], [["Which year?"], "waiting"]);
-});
-
-test("files are listed as resources without a folder that is gone; what holds for all of them is said [G2][P4]", async (t) => {
-  await using yard = await startYard();
-  const client = await connect(t, overHttp(await mcpAddress(t, yard.app)));
-  for (const id of ["one", "two"]) {
-    await yard.start(id);
-    await must(yard.client.upload(id, "a.txt", Buffer.from("a")));
-  }
-  let problem = problemFor(makeFailure("file_not_found", { path: "uploads", near: "" }), 404);
-  answerInPlace(yard, (url) => (url.includes("/one/files?") ? problem : undefined));
-  assert.deepEqual(
-    (await client.listResources()).resources.map(({ uri }) => uri),
-    ["agentyard://conversations/two/files/uploads/a.txt"],
-  );
-  problem = problemFor(makeFailure("storage_busy", {}), 503);
-  await assert.rejects(client.listResources(), { message: new RegExp(problem.detail.slice(0, 40)) });
-});
-
-/** Some requests inside the yard are answered with a problem. */
-function answerInPlace({ app }: Pick<Yard, "app">, problemOf: (url: string) => Problem | undefined): void {
-  const { fetch } = app;
-  app.fetch = (request, ...more) => {
-    const problem = problemOf(request.url);
-    return problem === undefined ? fetch(request, ...more) : Response.json(problem, { status: problem.status });
-  };
 }

@@ -199,36 +199,6 @@ test("a decision that waits is told with how to answer it; after it the caller g
   assert.equal(all(await server.yard.events(conversation), "turn.finished").length, 2);
 });
 
-test("while a person is to decide, a new message stops nothing, though a function of the caller waits as well [C5][H2]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer([
-    calls(["get_weather", { city: "Paris" }], ["pay", { mark: "a" }]),
-    says("Paid, and rain."),
-  ]);
-  const tools = [effectTool("pay", "unsafe", join(data, "marks.jsonl"), { asks: true })];
-  await using server = await openAiYard({ model, data, tools });
-  const first = await server.openai.chat.completions.create({ ...wanted, messages: question }).withResponse();
-  const conversation = first.response.headers.get("x-conversation-id") ?? "";
-  const { message } = first.data.choices[0] ?? assert.fail();
-  assert.match(message.content ?? "", /May it call pay with/);
-  assert.deepEqual(
-    functionsOf(message).map(([, name]) => name),
-    ["get_weather"],
-  );
-  const more: Messages = [{ role: "user", content: "and now?" }];
-  const headers = { "x-conversation-id": conversation };
-  const still = await server.openai.chat.completions.create({ ...wanted, messages: more }, { headers });
-  assert.deepEqual(still.choices[0]?.message, message, "the same waits, and nothing goes on before it is answered");
-
-  const waiting = await waitingIn(server.yard, conversation);
-  const decision = waiting.find(({ kind }) => kind === "approval");
-  assert.deepEqual(await say(server.yard, decision, { verdict: "approve" }), []);
-  await server.yard.whenAtRest(conversation);
-  const messages = [...question, message, ...results(functionsOf(message), ["rain"])];
-  const done = await server.openai.chat.completions.create({ ...wanted, messages });
-  assert.equal(done.choices[0]?.message.content, "Paid, and rain.");
-});
-
 test("nobody but the user whose turn waits can give it a result [C5][S7]", async () => {
   await using model = await modelServer([
     calls(["get_weather", { city: "Paris" }]),
@@ -382,37 +352,6 @@ test("instructions and functions of a caller are there in its turn and gone in t
   assert.deepEqual((await must(yard.client.call("replay", { params: { id: "c" } }))).differences, []);
 });
 
-test("a function that is called like a tool of ours is left out: ours runs [C5]", async () => {
-  await using model = await modelServer([calls(["todo_write", { todos: [] }]), says("ok")]);
-  await using yard = await startYard({ model });
-  // By its own name, and by another one that it goes by, too.
-  const ours = ["todo_write", "list_workspace_files"].map((name) => ({ ...described, name }));
-  const functions = [...ours, described, { ...described, description: "Again." }];
-  const { rested } = await begin(yard, { functions });
-  assert.equal(rested.answer, "ok");
-  assert.deepEqual(all(rested.events, "decision.asked"), []);
-  const offered = model.asked[0]?.body.tools?.map(({ function: { name } }) => name) ?? [];
-  assert.deepEqual(
-    [offered.length, new Set(offered).size, offered.at(-1)],
-    [offered.length, offered.length, "get_weather"],
-  );
-  assert.deepEqual([offered.includes("list_files"), offered.includes("list_workspace_files")], [true, false]);
-  assert.match(JSON.stringify(model.asked[0]?.body.tools?.at(-1)), /"description":"The weather\."/);
-  const told = (await yard.logged()).filter(({ level }) => level === "warn").map(({ message }) => message);
-  assert.deepEqual(told, ["functions of the caller are called like our tools, or twice: left out"]);
-});
-
-test("a function that is called like a tool on demand is the caller's; use_tool still reaches ours [C5][T1]", async () => {
-  await using model = await modelServer([calls(["use_tool", { name: "todo_read" }], ["todo_read", {}]), says("ok")]);
-  await using yard = await startYard({ model });
-  const { rested } = await begin(yard, { functions: [{ ...described, name: "todo_read" }] });
-  assert.deepEqual(
-    all(rested.events, "decision.asked").map(({ kind, tool }) => [kind, tool]),
-    [["function", "todo_read"]],
-  );
-  assert.match(all(rested.events, "call.finished")[0]?.text ?? "", /^The list is empty/);
-});
-
 test("arguments of a function that are no object are answered with an error, and nobody is asked [C5][L5]", async () => {
   await using model = await modelServer([calls(["get_weather", "[1]"], ["get_weather", "{broken"]), says("sorry")]);
   await using yard = await startYard({ model });
@@ -443,17 +382,4 @@ test("a turn that waits for a function can be stopped, or refused, and the histo
   await must(yard.engine.decide(row, id, { verdict: "reject", by: "program", reason: "no network" }));
   assert.equal((await yard.whenAtRest("c")).answer, "ok");
   assert.match(String(model.asked.at(-1)?.body.messages.at(-1)?.content), /no network/);
-});
-
-test("a long result of a function is cut in the middle for the model, and kept whole in the log [C5][T4]", async () => {
-  await using model = await modelServer([calls(["get_weather", {}]), says("ok")]);
-  await using yard = await startYard({ model });
-  const { row, rested } = await begin(yard);
-  const [asked] = all(rested.events, "decision.asked");
-  const answer = "line\n".repeat(100_000);
-  await must(yard.engine.decide(row, asked?.id ?? "", { verdict: "answer", by: "program", answer }));
-  const { events } = await yard.whenAtRest("c");
-  const [result] = all(events, "call.finished");
-  assert.match(result?.text ?? "", /^line\n[\s\S]*bytes left out here[\s\S]*line\n$/);
-  assert.equal(all(events, "decision.made")[0]?.answer, answer);
 });

@@ -7,9 +7,8 @@ import type OpenAI from "openai";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { describeModel } from "../../src/models/models.ts";
-import type { NewEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { Message, ToolCall } from "../../src/protocol/message.ts";
+import type { Message } from "../../src/protocol/message.ts";
 import { providerFor } from "../../src/providers.ts";
 import { say, waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
@@ -291,44 +290,6 @@ test("a chain of responses stores each message once, and the model has all that 
   );
 });
 
-test("a response that goes on has what counts: nothing undone, and words said during a tool behind its result [C5][L6]", async () => {
-  await using model = await modelServer([says("Begun."), says("And so on.")]);
-  await using server = await openAiYard({ model });
-  const input = [
-    { role: "user" as const, content: "hello" },
-    { role: "assistant" as const, content: "Hi." },
-    { role: "user" as const, content: "begin" },
-  ];
-  const first = await respond(server, { input });
-  const conversation = conversationOf(first);
-  const { number } = await must(server.yard.log.find(localOwner, conversation));
-  const head = await server.yard.log.headOf(number);
-  const [wrong, look, meanwhile, taken] = ["1", "2", "3", "4"].map(
-    (name) => `${name.repeat(8)}-1111-4111-8111-111111111111`,
-  );
-  assert.ok(wrong && look && meanwhile && taken);
-  const write = async (events: readonly NewEvent[], received?: string) =>
-    must(server.yard.log.append(number, events, { with: { received } }));
-  await write([...said(wrong, "wrong"), ...begun(2, wrong), spoken(2, "Wrong."), finished(2)]);
-  await write([{ type: "rewound", to: head, cause: "undo" }, ...said(look, "look"), ...begun(3, look)]);
-  await write([spoken(3, "", [{ id: "c1", name: "now", arguments: "{}" }]), ...said(taken, "never mind")]);
-  await write([{ type: "message.withdrawn", id: taken }]);
-  await write(said(meanwhile, "meanwhile"), meanwhile);
-  await write([{ type: "call.finished", call: "c1", outcome: "ok", text: "seen" }, spoken(3, "Looked."), finished(3)]);
-  await write([...begun(4, meanwhile), spoken(4, "As you say."), finished(4)]);
-
-  const previous_response_id = responseTo(meanwhile, first.id);
-  const next = await respond(server, { input: "and now?", previous_response_id });
-  assert.equal(conversationOf(next), conversation);
-  assert.deepEqual(
-    model.asked[1]?.body.messages.slice(1).map(({ content, tool_calls }) => content ?? tool_calls?.[0]?.function.name),
-    [
-      ...["hello", "Hi.", "begin", "Begun.", "look", "now", "seen", "Looked."],
-      ...["meanwhile", "As you say.", "and now?"],
-    ],
-  );
-});
-
 test("a response that waits behind another turn is queued, and cancelled when its message is withdrawn [C5]", async (t) => {
   await using model = await modelServer([calls(["pay", { mark: "a" }])]);
   const tools = [effectTool("pay", "unsafe", join(folder(t), "marks.jsonl"), { asks: true })];
@@ -471,40 +432,6 @@ test("of a response that is not to be stored nothing stays after a restart in it
   clock.move(0.2 * 3_600_000);
   assert.deepEqual(await left(), []);
 });
-
-test("a call that stores nothing leaves the response that was stored before it in the same turn [C5]", async () => {
-  await using model = await modelServer([calls(["get_weather", { city: "Paris" }]), says("Rain.")]);
-  await using server = await openAiYard({ model });
-  const first = await respond(server, { input: "weather?", tools: [weather] });
-  const [call] = first.output;
-  assert.ok(call?.type === "function_call");
-  const input = [
-    { role: "user" as const, content: "weather?" },
-    call,
-    { type: "function_call_output" as const, call_id: call.call_id, output: "rain" },
-  ];
-  assert.equal((await respond(server, { input, tools: [weather], store: false })).output_text, "Rain.");
-  assert.deepEqual(await server.openai.responses.retrieve(first.id), first);
-});
-
-function said(id: string, text: string): NewEvent[] {
-  return [{ type: "message.user", id, text, mode: "queue" }];
-}
-
-function begun(turn: number, message: string): NewEvent[] {
-  return [{ type: "turn.started", turn, message, epoch: 1 }];
-}
-
-function spoken(turn: number, text: string, asked: readonly ToolCall[] = []): NewEvent {
-  return {
-    ...{ type: "message.assistant", turn, step: 1, text, finish: asked.length > 0 ? "tool_calls" : "stop" },
-    ...{ usage: { input: 1, output: 1 }, durationMs: 1, ...(asked.length > 0 && { calls: [...asked] }) },
-  };
-}
-
-function finished(turn: number): NewEvent {
-  return { type: "turn.finished", turn, outcome: "done" };
-}
 
 async function respond(server: OpenAiYard, wanted: object) {
   return server.openai.responses.create({ model: "general", ...wanted, stream: false });

@@ -121,20 +121,6 @@ async function folder(t: TestContext): Promise<string> {
   return data;
 }
 
-test("a streamed response under a key is given again from its beginning, also where nothing was to be stored [C6][C3]", async () => {
-  await using model = await modelServer([says("only once")]);
-  await using yard = await startYard({ model });
-  const ask = async () => {
-    const answer = await yard.fetch("http://localhost/v1/responses", {
-      ...{ method: "POST", body: JSON.stringify({ model: "general", input: "hi", store: false, stream: true }) },
-      headers: { "content-type": "application/json", "idempotency-key": "the-one" },
-    });
-    return [answer.status, /"type":"response\.completed".*only once/.test(await answer.text())];
-  };
-  assert.deepEqual([await ask(), await ask()], Array(2).fill([200, true]));
-  assert.equal(model.asked.length, 1);
-});
-
 const word = fc.oneof(
   fc.constantFrom("general", "simple", "text", "function", "user", "call_0123456789abcweird", "\u0000", "\ud83d", "界"),
   fc.string(),

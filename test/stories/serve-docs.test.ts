@@ -60,15 +60,6 @@ test("the address itself tells where to begin, and every link of it leads somewh
   for (const link of links) assert.equal((await app.request(link)).status, 200, link);
 });
 
-test("both addresses of the document give the same [C7]", async () => {
-  await using yard = await startYard();
-  const { app } = yard;
-  const [first, second] = await Promise.all(
-    ["/openapi.json", "/api/v1/openapi.json"].map(async (path) => (await app.request(path)).text()),
-  );
-  assert.equal(first, second);
-});
-
 test("the first route of the docs page can be sent as it stands there [C7][P4]", async () => {
   await using yard = await startYard();
   const { app } = yard;

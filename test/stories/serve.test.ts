@@ -213,13 +213,6 @@ test("a mistake of ours ends the command in words, with an id that the log file 
   assert.match(line ?? "", /planted/);
 });
 
-test("before there is a log file the details are told on the screen, in the user's language [O1][P2]", async (t) => {
-  const home = brokenHome(t, "process.cwd = planted;", { AGENTYARD_LANG: "zh" });
-  const { code, output, errors } = await home.start("model").ended;
-  assert.deepEqual([code, output], [1, ""]);
-  assert.match(errors, /^✗ Something went wrong inside AgentYard .*\n.*here they are: Error: planted\n {4}at /);
-});
-
 test("what breaks where nobody waits for it ends the process in the same words [O1]", async (t) => {
   const home = brokenHome(
     t,
@@ -231,19 +224,6 @@ test("what breaks where nobody waits for it ends the process in the same words [
   );
   const { code, errors } = await home.start("serve", "--port", "0").ended;
   assert.equal(code, 1);
-  assert.match(errors, /✗ Something went wrong inside AgentYard \(error [0-9a-f]{8}\)\. .*\nLog file: \S+\n$/);
-});
-
-test("a server whose start breaks when it listens already ends, and does not stay as one that nobody knows of [O1][P2]", async (t) => {
-  const home = brokenHome(
-    t,
-    `const write = fs.writeFileSync;
-    fs.writeFileSync = (path, text, ...more) =>
-      String(text).includes('"address":"http:') ? planted() : write(path, text, ...more);
-    sync();`,
-  );
-  const { code, output, errors } = await home.start("serve", "--port", "0").ended;
-  assert.deepEqual([code, output], [1, ""]);
   assert.match(errors, /✗ Something went wrong inside AgentYard \(error [0-9a-f]{8}\)\. .*\nLog file: \S+\n$/);
 });
 

@@ -63,24 +63,6 @@ test("of calls that waited one goes on where nothing was kept, and the rest wait
   assert.deepEqual((await Promise.all(all)).toSorted(), ["before: made", "done", "done"]);
 });
 
-test("whoever leaves while they wait waits no longer, and a call that breaks down makes room for the next [C6][Q2]", async (t) => {
-  const calls = openCalls(t);
-  const first = calls.ask();
-  await settled();
-  const gone = new AbortController();
-  const left = calls.ask("f", gone.signal);
-  await settled();
-  gone.abort();
-  assert.equal(await left, "key_in_use");
-  const broken = new Error("broken down");
-  calls.begun[0]?.fail(broken);
-  await assert.rejects(first, broken);
-  const again = calls.ask();
-  await settled();
-  calls.begun[1]?.end(kept);
-  assert.equal(await again, "done");
-});
-
 const json = { "content-type": "application/json", "content-language": "en" };
 
 /** What becomes of a call that is repeated under its key: how often it was done, and what the repeat was told. */
@@ -152,16 +134,6 @@ test("the same form under another boundary is the same call, in whatever pieces 
   const one = await hashOf(hashed(sent(["--ab\r\nfile\r\n--", "a", "b--"]), form("ab")));
   assert.equal(await hashOf(hashed(sent(["--xyz\r\nfile\r\n--xyz--"]), form('"xyz"'))), one);
   assert.notEqual(await hashOf(hashed(sent(["--xyz\r\nfilE\r\n--xyz--"]), form("xyz"))), one);
-});
-
-test("the same form is the same call where its pieces come in one buffer that is filled again and again [Q2]", async () => {
-  const pieces = ["--ab\r\nfile\r\n--a", "b--\r\nand the rest."];
-  const buffer = Buffer.alloc(100);
-  async function* chunks() {
-    for (const piece of pieces) yield buffer.subarray(0, buffer.write(piece));
-  }
-  const reused = await hashOf(hashed({ chunks: chunks(), announced: undefined }, form("ab")));
-  assert.equal(reused, await hashOf(hashed(sent(pieces), form("ab"))));
 });
 
 test("a repeat that breaks off is not the same call, and a mistake of ours is not taken for that [Q2]", async () => {

@@ -143,49 +143,6 @@ test("a turn that ends without an answer shows the last words that the agent sai
   assert.deepEqual([last?.id, last?.status, last?.end_time], ["r-3", "failed", 2_700]);
 });
 
-test("a step that is tried again is shown as running, with nothing of what failed [C3][M3]", () => {
-  const failure = { code: "model_network", params: { model: "m", server: "s", said: "gone" } };
-  const failed: NewEvent = {
-    ...{ type: "step.failed", turn: 1, step: 1, attempt: 1, kind: "network", failure, textSeen: "It w" },
-  };
-  const before = shown([2_000, step(1)], [2_100, failed]);
-  const after = shown([2_000, step(1)], [2_100, failed], [2_200, step(1, 2)]);
-  assert.deepEqual(
-    [before, after].map(({ message: { content } }) => {
-      const items = content.middle_answer.progress.map(({ answer, status, end_time }) => [answer, status, end_time]);
-      return [content.final_answer.answer.text, ...items];
-    }),
-    [
-      ["It w", ["It w", "failed", 2_100]],
-      ["", ["", "processing", 0]],
-    ],
-  );
-});
-const first = () => firstDocument("c", place);
-
-test("a change that two documents show is changed further in one of them alone [C3]", () => {
-  const [one, other] = [first(), first()];
-  const begun = () =>
-    firstProgress({ id: "r-1", agent_name: "general", stage: "llm", skill_info: null, start_time: 1 });
-  const item = begun();
-  const key = ["message", "content", "middle_answer", "progress", 0];
-  for (const document of [one, other]) applyChange(document, { key, content: item, action: "append" });
-  applyChange(one, { key: [...key, "status"], content: "completed", action: "upsert" });
-  assert.deepEqual(
-    [one, other].map(({ message }) => message.content.middle_answer.progress),
-    [[{ ...begun(), status: "completed" }], [begun()]],
-  );
-});
-
-test("a text goes on with what is appended, and begins anew with what is put in its place [C3]", () => {
-  const document = first();
-  const key = ["message", "content", "final_answer", "answer", "text"];
-  for (const content of ["It ", "was"]) applyChange(document, { key, content, action: "append" });
-  assert.equal(document.message.content.final_answer.answer.text, "It was");
-  applyChange(document, { key, content: "No.", action: "upsert" });
-  assert.equal(document.message.content.final_answer.answer.text, "No.");
-});
-
 const turnPlace: ChatPlace = {
   ...{ message: messageEvent, index: 1, reply: "a", runId: "r", agent: { id: "general", name: "general" } },
   ...{ isAnswered: true, isWithdrawn: false },
@@ -293,20 +250,6 @@ test("a long list comes empty and then element by element, in the way in which i
   }
 });
 
-test("what is long in an object stands empty in it as what it is, and comes behind it [C3]", () => {
-  const content = { text: worst(9_000), list: [worst(9_000)], object: { a: worst(9_000) }, number: 7 };
-  const [first, ...rest] = inPieces({ key: ["o"], content, action: "append" });
-  assert.deepEqual(first, { key: ["o"], content: { text: "", list: [], object: {}, number: 7 }, action: "append" });
-  assert.deepEqual(
-    rest.map(({ key, action }) => [key.join("."), action]),
-    [
-      ["o.text", "upsert"],
-      ["o.list", "upsert"],
-      ["o.object", "upsert"],
-    ],
-  );
-});
-
 test("an object of as many members as a document has stays below 64 KB in each piece, whatever they are [C3]", () => {
   const members = Array.from({ length: 20 }, (_, at) => [`member${at}`, worst(333)]);
   const longer = Array.from({ length: 20 }, (_, at) => [`member${at}`, worst(3_000)]);
@@ -314,46 +257,4 @@ test("an object of as many members as a document has stays below 64 KB in each p
     const pieces = [...inPieces({ key: ["o"], content: Object.fromEntries(entries), action: "upsert" })];
     for (const piece of pieces) assert.ok(Buffer.byteLength(JSON.stringify(piece)) < 64 * 1024);
   }
-});
-
-function openTurn() {
-  const turn = new TurnChanges({ place, needsProgress: false, language: "en" });
-  let seq = 1;
-  const told = (changes: ReturnType<typeof turn.addEvent>) =>
-    changes.map(({ key, content, action }) => [key.slice(3).join("."), action, content]);
-  return {
-    logged(event: NewEvent) {
-      seq += 1;
-      const logged: LogEvent = { ...event, seq, at: 2_000 };
-      return told(turn.addEvent(logged));
-    },
-    said: (text: string, { offset = 0, step: number = 1 } = {}) =>
-      told(turn.addText({ frame: "delta", turn: 1, step: number, attempt: 1, kind: "text", offset, text })),
-  };
-}
-
-test("of text that comes live only what is new is shown, and none of a step that is not being written [C3]", () => {
-  const turn = openTurn();
-  assert.deepEqual(turn.said("too soon"), []);
-  turn.logged(step(1));
-  assert.deepEqual(turn.said("It was"), [["answer.text", "append", "It was"]]);
-  assert.deepEqual(turn.said("It was"), [], "it is there already");
-  assert.deepEqual(turn.said("was two", { offset: 3 }), [["answer.text", "append", " two"]]);
-  assert.deepEqual(turn.said(" and more", { offset: 30 }), [], "what is missing before it comes with the whole answer");
-  assert.deepEqual(turn.said("of the next one", { step: 2 }), []);
-  assert.deepEqual(turn.logged(answered(1, "It was two.")), [["answer.text", "append", "."]]);
-  assert.deepEqual(turn.said("It was two. Late", { offset: 0 }), [], "its answer is whole");
-});
-
-test("what was shown of an answer that died with its server is taken away once, and is not what the turn ends with [C3][L2]", () => {
-  const turn = openTurn();
-  turn.logged(step(1));
-  turn.said("It w");
-  const emptied = [["answer.text", "upsert", ""]];
-  assert.deepEqual(turn.logged({ type: "turn.recovered", turn: 1, epoch: 2 }), emptied);
-  const ends = turn.logged({ type: "turn.finished", turn: 1, outcome: "cancelled" });
-  assert.deepEqual(
-    ends.filter(([key]) => key === "answer.text"),
-    [],
-  );
 });

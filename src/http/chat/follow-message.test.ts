@@ -116,17 +116,6 @@ test("who waits behind a turn that comes to ask a person is told what, and what 
   assert.equal(yard.left(), 0);
 });
 
-test("who comes long after a person was asked in the turn before is told what all the same [C3][H2][L7]", async () => {
-  await using yard = await writtenTurn();
-  await yard.append(said("a"), started(1, "a"), step(1, 1), answered(1, 1, "", "c1"), asked(1, "d", "c1"));
-  const renamed = Array.from({ length: 150 }, (_, at): NewEvent => ({ type: "conversation.renamed", title: `${at}` }));
-  await yard.append(...renamed, said("b"));
-  const frames = followMessage({ ...yard.view, message: { id: "b", seq: 156 }, signal: new AbortController().signal });
-  let last: TurnFrame | undefined;
-  for await (const batch of frames) last = batch.at(-1);
-  assert.deepEqual(last, { frame: "rest", state: "waiting", behind: (await yard.events())[4] });
-});
-
 test("who follows is told when the message is withdrawn, left behind or deleted with its conversation [L7][C3]", async () => {
   const endings: [ending: (yard: Awaited<ReturnType<typeof writtenTurn>>) => Promise<void>, ...string[]][] = [
     [(yard) => yard.append({ type: "message.withdrawn", id: "b" }), "withdrawn"],
@@ -189,66 +178,7 @@ test("a turn that goes on at another server, which does not tell of it here, is 
   await reader.done;
   assert.deepEqual(await reader.news(), ["ping", 4, 5, "done"]);
 });
-const called: NewEvent = {
-  ...{ type: "message.assistant", turn: 1, step: 1, text: "", finish: "tool_calls", durationMs: 1 },
-  ...{ usage: { input: 1, output: 1 }, calls: [{ id: "c1", name: "look", arguments: "{}" }] },
-};
-const decided: NewEvent[] = [
-  { type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "", previous: "" },
-  { type: "call.finished", call: "c1", outcome: "ok", text: "done" },
-];
 
-/** What somebody who follows a message is told, where the decision is made while the state is being looked at. */
-async function toldWhileDecided(message: { readonly id: string; readonly seq: number }, ...events: NewEvent[]) {
-  await using yard = await writtenTurn();
-  await yard.append(...events);
-  const gone = new AbortController();
-  let isDecided = false;
-  const state: typeof yard.view.engine.state = async (...wanted) => {
-    const before = await yard.view.engine.state(...wanted);
-    if (!isDecided) await yard.append(...decided);
-    isDecided = true;
-    return before;
-  };
-  const view = { ...yard.view, engine: { ...yard.view.engine, state } };
-  const told: (string | number)[] = [];
-  const reading = (async () => {
-    for await (const frames of followMessage({ ...view, message, signal: gone.signal }))
-      told.push(...frames.map((frame) => (frame.frame === "event" ? frame.event.seq : frame.frame)));
-  })();
-  for (let turns = 0; turns < 10; turns += 1) await settle();
-  gone.abort();
-  await reading;
-  assert.ok(isDecided);
-  return told;
-}
-
-test("a question that is answered in the moment it is looked at ends no stream: the turn goes on in it [C3][H2]", async () => {
-  const told = await toldWhileDecided(
-    { id: "a", seq: 1 },
-    said("a"),
-    started(1, "a"),
-    step(1, 1),
-    called,
-    asked(1, "d", "c1"),
-  );
-  assert.deepEqual(told, [1, 2, 3, 4, 5, 6, 7]);
-});
-
-test("who waits behind a question that is answered in that moment goes on waiting for their own turn [C3][H2][L7]", async () => {
-  const told = await toldWhileDecided(
-    { id: "b", seq: 6 },
-    said("a"),
-    started(1, "a"),
-    step(1, 1),
-    called,
-    asked(1, "d", "c1"),
-    said("b"),
-  );
-  assert.deepEqual(told, [6]);
-});
-
-const heldCharactersMax = 256 * 1024;
 const attempt = { turn: 1, step: 1, attempt: 1 };
 
 /** An answer that the test writes, and how many hear of it. */
@@ -277,27 +207,6 @@ function writing() {
   };
 }
 
-for (const { name, more, readers } of [
-  { name: "at the limit of what is held for it", more: "", readers: 1 },
-  { name: "one character beyond it, when nothing is held any more", more: "x", readers: 0 },
-])
-  test(`a reader who is busy gets the rest of the answer once and in order, ${name}`, () => {
-    const engine = writing();
-    const part = openLivePart(engine, 1, () => undefined);
-    engine.write("before ");
-    const got = part.take(attempt).map(({ text }) => text);
-    for (let at = 0; at < heldCharactersMax; at += 1024) engine.write(`${at} `.padEnd(1024, "."));
-    engine.write(more);
-    assert.equal(engine.readers(), readers);
-    got.push(...part.take(attempt).map(({ text }) => text));
-    engine.write(" after");
-    got.push(...part.take(attempt).map(({ text }) => text));
-    const parts = Array.from({ length: heldCharactersMax / 1024 }, (_, index) => `${index * 1024} `.padEnd(1024, "."));
-    assert.equal(got.join(""), `before ${parts.join("")}${more} after`);
-    part.stop();
-    assert.equal(engine.readers(), 0);
-  });
-
 test("what a helper writes at the same time, and what a program says, is no part of the answer [A2][C3]", () => {
   const engine = writing();
   const part = openLivePart(engine, 1, () => undefined);
@@ -309,26 +218,5 @@ test("what a helper writes at the same time, and what a program says, is no part
     part.take(attempt).map(({ offset, text }) => `${offset}:${text}`),
     ["0:of the main agent"],
   );
-  part.stop();
-});
-
-test("an answer that is tried again begins anew for its reader, words and thoughts apart [M3][C3]", () => {
-  const engine = writing();
-  const part = openLivePart(engine, 1, () => undefined);
-  part.take(attempt);
-  engine.write("hm", "reasoning");
-  engine.write("It was");
-  const second = { ...attempt, attempt: 2 };
-  const taken = (place: typeof attempt) =>
-    part.take(place).map(({ kind, offset, text }) => `${kind} ${offset}:${text}`);
-  assert.deepEqual(taken(attempt), ["reasoning 0:hm", "text 0:It was"]);
-  engine.write(" not taken");
-  engine.beginAgain(second);
-  engine.write("It is");
-  assert.deepEqual(taken(attempt), [], "the log has not told of it yet");
-  assert.deepEqual(taken(second), ["text 0:It is"]);
-  engine.write(" so", "reasoning");
-  engine.write(" 42");
-  assert.deepEqual(taken(second), ["reasoning 0: so", "text 5: 42"]);
   part.stop();
 });

@@ -11,7 +11,6 @@ import { chatPlaces } from "./message-numbers.ts";
 import { chatMessages, newestMessage, standingOf } from "./messages.ts";
 import { openNewestMessages } from "./newest-messages.ts";
 import { OwnEvents } from "./own-events.ts";
-import { liveliest, saidMessages } from "./said-messages.ts";
 
 const conversation: ConversationRow = {
   ...{ number: 1, owner: localOwner, id: ConversationId.parse("c"), title: "", lastMessage: "", turns: 0, cursor: "1" },
@@ -68,78 +67,6 @@ test("messages come as question and answer with their places, also those that wa
     [9, replyOf("d"), "processing", "queued", ""],
   ]);
   assert.match(replyOf("a") ?? "", /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-});
-
-test("a message that came too late to join a turn begins the next one, and its answer is shown [C4][L7]", () => {
-  const late: NewEvent = { type: "message.user", id: "s", text: "faster", mode: "steer" };
-  const events = numbered([said("a"), ...turn(1, "a", "to a"), late, said("b"), ...turn(2, "s", "to s")]);
-  const rows = shown(events).map(([index, , status, , text]) => [index, status, text]);
-  assert.deepEqual(rows, [
-    [1, "processed", "a"],
-    [2, "succeded", "to a"],
-    [3, "processed", "faster"],
-    [4, "succeded", "to s"],
-    [5, "received", "b"],
-    [6, "processing", ""],
-  ]);
-});
-
-/** Events of a turn in which a helper works, who counts turns of its own. */
-const helped = {
-  started: { type: "turn.started", turn: 1, message: "a", epoch: 1 } satisfies NewEvent,
-  work: [
-    { type: "turn.started", agent: "h1", turn: 1, message: "h1-brief", epoch: 1 },
-    {
-      ...{ type: "message.assistant", agent: "h1", turn: 1, step: 1, text: "mine", finish: "stop", usage },
-      durationMs: 1,
-    },
-  ] satisfies NewEvent[],
-  asked: (id: string, agent = "h1"): NewEvent => ({
-    ...{ type: "decision.asked", agent, turn: 1, id, call: "c1", kind: "approval", tool: `pay ${agent}` },
-  }),
-  made: (id: string): NewEvent => ({
-    ...{ type: "decision.made", agent: "h1", id, verdict: "approve", by: "me", argumentsHash: "", previous: "" },
-  }),
-  finished: { type: "turn.finished", agent: "h1", turn: 1, outcome: "failed" } satisfies NewEvent,
-  ended: { type: "agent.ended", id: "h1", outcome: "failed" } satisfies NewEvent,
-};
-
-test("what helpers do changes nothing of a message but what they ask, until it is answered or they end [A2][C4]", () => {
-  const { started, work, asked, made, finished, ended } = helped;
-  const states: unknown[] = [];
-  const log: NewEvent[] = [said("a"), started];
-  const look = (...more: NewEvent[]) => {
-    log.push(...more);
-    const events = numbered(log);
-    const rows = chatMessages(events, conversation, "en");
-    assert.deepEqual(newestMessage(events, conversation), standing(rows));
-    const { content, ext, run_state, status } = rows[1] ?? assert.fail("there is an answer");
-    const { interrupt_info } = JSON.parse(ext);
-    const { final_answer, middle_answer } = JSON.parse(content);
-    assert.deepEqual(
-      [rows.length, final_answer.answer.text, middle_answer.progress, status],
-      [2, "", [], "processing"],
-    );
-    states.push([run_state, interrupt_info?.data.tool_name]);
-    const behind = numbered([...log, said("b")]);
-    const asking = run_state === "waiting_approval" ? run_state : "queued";
-    assert.deepEqual(newestMessage(behind, conversation), { index: 4, status: "processing", run_state: asking });
-  };
-  look(...work);
-  look(asked("d1"), asked("d2", "h2"), asked("d3"));
-  look(made("d1"));
-  look(finished);
-  look(ended);
-  // Of a helper's helper, which its own parent has ended.
-  look({ type: "agent.ended", agent: "h1", id: "h2", outcome: "terminated" });
-  assert.deepEqual(states, [
-    ["running", undefined],
-    ["waiting_approval", "pay h1"],
-    ["waiting_approval", "pay h2"],
-    ["waiting_approval", "pay h2"],
-    ["waiting_approval", "pay h2"],
-    ["running", undefined],
-  ]);
 });
 
 test("any log gives the same messages twice, in order and in their form [C4]", () => {
@@ -203,85 +130,7 @@ test("a message has the agent that the conversation has when it is said, by its 
   assert.deepEqual(agents({ role: "simple" }), [before, { id: "simple", name: "simple" }]);
 });
 
-test("who steers a turn that asks a person is told so by the list, and an answer is as old as its last change [C4][H2]", () => {
-  const turn: readonly Told[] = [
-    message("a"),
-    ["turn.started", { turn: 1, message: "a" }],
-    ["step.started", { turn: 1, step: 1, attempt: 1 }],
-    ["message.assistant", { turn: 1, step: 1, text: "", usage: { input: 1, output: 1 }, calls: [] }],
-    ["decision.asked", { turn: 1, id: "d", call: "c1", kind: "approval", tool: "look" }],
-    ["todo.set", { items: [] }],
-    message("s", { mode: "steer" }),
-  ];
-  const events = logged(...turn);
-  assert.deepEqual(newestMessage(events, row), { index: 3, status: "processed", run_state: "waiting_approval" });
-  assert.deepEqual(
-    chatMessages(events, row, "en")
-      .map(({ id, update_time }) => [id, update_time])
-      .slice(0, 2),
-    [
-      ["a", 1_000],
-      [chatPlaces(events, row)[0]?.reply, 5_000],
-    ],
-  );
-});
-const saidWithReply = (id: string): NewEvent => ({
-  type: "message.user",
-  id,
-  text: id,
-  mode: "queue",
-  reply: `to ${id}`,
-});
 const started = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
-const finished = (turn: number): NewEvent => ({ type: "turn.finished", turn, outcome: "done" });
-const asked = (id: string, turn: number, agent?: string): NewEvent => ({
-  ...{ type: "decision.asked", turn, id, call: "c1", kind: "approval", tool: "pay" },
-  ...(agent === undefined ? {} : { agent }),
-});
-const look = (...written: readonly NewEvent[]) => {
-  const events = written.map((event, index): LogEvent => ({ ...event, seq: index + 1, at: 1_000 }));
-  return saidMessages({ headOf: async () => events.length, effective: async () => events }, conversation);
-};
-
-test("what a helper asks is asked in the turn that is open, whatever it counts as its own [A2][H2]", async () => {
-  const { all, ofDecision, verdictOn } = await look(
-    ...[saidWithReply("a"), started(1, "a"), asked("d1", 1), finished(1), saidWithReply("b"), started(2, "b")],
-    { type: "turn.started", agent: "h1", turn: 1, message: "h1-brief", epoch: 1 },
-    asked("d2", 1, "h1"),
-    { type: "turn.finished", agent: "h1", turn: 1, outcome: "done" },
-    { type: "decision.made", agent: "h1", id: "d2", verdict: "reject", by: "me", argumentsHash: "", previous: "" },
-    ...[asked("d3", 2), saidWithReply("c")],
-  );
-  assert.deepEqual(
-    all.map(({ message, state, turn }) => [message.id, state, turn]),
-    [
-      ["a", "ended", 1],
-      ["b", "open", 2],
-      ["c", "queued", undefined],
-    ],
-  );
-  assert.deepEqual(
-    ["d1", "d2", "d3", "d4"].map((id) => [ofDecision(id)?.reply, verdictOn(id)]),
-    [
-      ["to a", undefined],
-      ["to b", "reject"],
-      ["to b", undefined],
-      [undefined, undefined],
-    ],
-  );
-});
-
-test("of several turns under one name the one that runs is meant, else the first that waits, else the newest [C4]", async () => {
-  const names = async (...written: readonly NewEvent[]) => liveliest((await look(...written)).all)?.message.id;
-  const [first, second] = [
-    [saidWithReply("a"), started(1, "a"), finished(1)],
-    [saidWithReply("b"), started(2, "b")],
-  ];
-  assert.equal(await names(...first, ...second, saidWithReply("c"), saidWithReply("d")), "b");
-  assert.equal(await names(...first, saidWithReply("c"), saidWithReply("d")), "c");
-  assert.equal(await names(...first, ...second, finished(2)), "b");
-  assert.equal(await names(), undefined);
-});
 
 const first = { turn: 1, message: "first" };
 const own = { turn: 2, message: "own" };
@@ -330,26 +179,6 @@ test("of all that happens in a conversation a message has its own turn alone, wi
   assert.deepEqual([during.map(({ seq }) => seq), events.ended], [[1, 2, 4, 5, 7, 9, 10, 12, 14, 16, 17], "limit"]);
 });
 
-test("a turn asks when a question is open and nothing is being written, whoever of it asks [C3][H2]", () => {
-  const events = new OwnEvents("own");
-  const isAskingAfter = (...told: Told) => {
-    events.take(logged(told));
-    return events.isAsking;
-  };
-  const asked = { turn: 2, id: "d", call: "c1" };
-  assert.deepEqual(
-    [
-      isAskingAfter("turn.started", own),
-      isAskingAfter("step.started", { turn: 2, step: 1, attempt: 1 }),
-      isAskingAfter("decision.asked", { ...asked, turn: 7, agent: "helper" }),
-      isAskingAfter("message.assistant", { turn: 2, calls: [{ id: "c1" }] }),
-      isAskingAfter("decision.asked", { ...asked, id: "anew", instead: "d" }),
-      isAskingAfter("decision.made", { id: "anew" }),
-    ],
-    [false, false, false, true, true, false],
-  );
-});
-
 test("a message that joins a turn has the rest of that, and one that a way back leaves behind is lost until it is said again [C3][L7][L9]", () => {
   const joined = new OwnEvents("own");
   const told = joined.take(
@@ -387,25 +216,4 @@ test("the newest message of a conversation is read again when its log has grown,
   assert.deepEqual([await newestOf(conversation), await newestOf(conversation), reads], [queued, queued, 2]);
   await yard.append(started(1, "a"));
   assert.deepEqual([await newestOf(conversation), reads], [{ ...queued, run_state: "running" }, 3]);
-});
-
-test("of ten thousand conversations it is remembered, and the one that was asked for longest ago is forgotten first [C4][Q2]", async () => {
-  await using yard = await writtenTurn();
-  const { conversation } = yard.view;
-  const read: number[] = [];
-  const newestOf = openNewestMessages({
-    headOf: async () => 1,
-    async effective(number) {
-      read.push(number);
-      return [];
-    },
-  });
-  const ask = (number: number) => newestOf({ ...conversation, number });
-  for (let number = 1; number <= 10_000; number += 1) await ask(number);
-  await ask(1);
-  await ask(10_001);
-  assert.deepEqual([read.splice(0).length, await ask(1), await ask(3)], [10_001, undefined, undefined]);
-  assert.deepEqual(read, [], "of one too many the others are remembered");
-  await ask(2);
-  assert.deepEqual(read, [2]);
 });

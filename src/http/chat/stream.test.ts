@@ -119,22 +119,6 @@ test("a conversation that is deleted ends its stream with the error and the end 
   );
 });
 
-test("a server that closes ends its streams without the end, so that readers come back [C3]", async () => {
-  await using yard = await begun();
-  const { stream, closing, faults } = openStream(yard);
-  const read = readAll(stream);
-  yard.say("half");
-  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  closing.abort();
-  const { frames } = await read;
-  assert.equal(
-    frames.some(({ action }) => action === "end"),
-    false,
-  );
-  assert.deepEqual(faults, []);
-  assert.equal(yard.left(), 0);
-});
-
 test("whole documents come less often the longer they are [C3]", async () => {
   await using yard = await begun();
   const { stream } = openStream(yard, { isIncremental: false, needsProgress: false });
@@ -149,21 +133,4 @@ test("whole documents come less often the longer they are [C3]", async () => {
   const total = documents.reduce((sum, { data }) => sum + data.length, 0);
   assert.ok(total < 40 * 500_000, `${total} characters for a text of 500,000`);
   assert.ok(documents.length > 50, `${documents.length}`);
-});
-
-test("a little that is new in a long document comes with the next sign of life, and without news only that [C3]", async () => {
-  await using yard = await begun();
-  const { stream } = openStream(yard, { isIncremental: false, needsProgress: false });
-  const reader = stream.getReader();
-  const text = async () => new TextDecoder().decode((await reader.read()).value);
-  await text();
-  yard.say("x".repeat(1_000));
-  assert.match(await text(), /^id: 1\n.*x{1000}"/s);
-  yard.say("y");
-  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  yard.clock.move(15_000);
-  assert.match(await text(), /^id: 2\n.*x{1000}y"/s);
-  yard.clock.move(15_000);
-  assert.equal(await text(), ": ping\n\n");
-  await reader.cancel();
 });

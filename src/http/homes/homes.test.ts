@@ -214,16 +214,6 @@ test("a form that says it is too long is not kept, and one as long as may be is 
   assert.ok(kept.ok && kept.value !== undefined);
 });
 
-test("a form is let go where nobody can say where it belongs, and told where there is no room for it [N1][Q2]", async (t) => {
-  const { place, keep } = await keeping(t);
-  place.isAway = true;
-  await assert.rejects(keep(formOf({ conversation_id: "c" })), /away/);
-  assert.equal(place.closed, 1);
-  place.isFull = true;
-  const full = await keep(formOf({}));
-  assert.deepEqual(full.ok ? "kept" : full.failure.code, "storage_full");
-});
-
 // Where that is at home of which something was stored before.
 
 const bob = OwnerId.parse("bob");
@@ -273,15 +263,6 @@ test("an upload and a program that ran are at home where their conversation is, 
     const homes = ["there", "gone", "none"].map((id) => homeOf(name, { params: { id } }));
     assert.deepEqual(await Promise.all(homes), [home, "u:ann", undefined], name);
   }
-});
-
-test("what is taken out of the trash goes where its conversation is, also by the beginning of its id, and only for its user [N1][W10]", async (t) => {
-  const { home, homeOf } = await yardOf(t);
-  const asked = (trash: string, owner: OwnerId) => homeOf("restoreTrash", { params: { trash } }, owner);
-  assert.deepEqual(
-    [await asked("0123456789", ann), await asked("0123", ann), await asked("9", ann), await asked("0123", bob)],
-    [home, home, undefined, undefined],
-  );
 });
 
 test("who is named in the body of a call, or by the name of a session, is whose home is asked [N1][S7]", async (t) => {

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventOf } from "../../protocol/events.ts";
-import { makeFailure } from "../../protocol/failure.ts";
 import type { Finish } from "../../protocol/message.ts";
 import type { TurnRest } from "../chat/follow-message.ts";
 import { failureOf, finishOf, opened } from "./answer.ts";
-import { openItems } from "./items.ts";
 import { conversationNoted, waitingNote } from "./note.ts";
 import type { End, Piece } from "./pieces.ts";
 import { openResponse } from "./response.ts";
-import { dataStream } from "./sse.ts";
 
 // How a turn ended, in the words of each of OpenAI's protocols.
 
@@ -110,87 +107,6 @@ test("a caller is answered once there is something to say, a sign of life or the
   assert.deepEqual(await left([begin], [{ piece: "ping" }], [word("a")]), ["begin ping", "text"]);
   assert.deepEqual(await left([begin]), ["begin", ""]);
   assert.deepEqual(await left([begin], [{ piece: "end", ...ended("failed") }]), ["begin end", ""]);
-});
-
-const items = () => openItems("resp_1", (type, fields) => ({ type, ...fields }));
-
-test("the words of the next step are an item of their own, and a long piece comes in several [C5]", () => {
-  const all = items();
-  all.addWords({ piece: "text", part: 1, text: "one" });
-  const next = all.addWords({ piece: "text", part: 2, text: `${"x".repeat(8_000)}y` });
-  assert.deepEqual(
-    next.flatMap((event) => ("delta" in event ? [event.delta] : [])),
-    ["x".repeat(8_000), "y"],
-  );
-  assert.deepEqual(
-    all.all().map((item) => "status" in item && item.status),
-    ["completed", "in_progress"],
-  );
-});
-
-test("a response that is broken off fails with what it has so far, which is not whole [C5]", () => {
-  const response = openResponse({
-    ...{ id: "resp_1", conversation: "c", model: "general", callerPart: {}, previous: null, metadata: {} },
-    ...{ toolChoice: "auto", store: true, errorFor: ({ code }) => ({ code, message: "" }) },
-  });
-  response.take({ piece: "begin", at: 1_000 });
-  response.take({ piece: "text", part: 1, text: "half" });
-  const events = response.brokenOff(makeFailure("server_closing", {}));
-  const { type, sequence_number, response: told } = Object(events.at(-1));
-  assert.deepEqual(
-    [type, sequence_number, told.status, told.error, told.output.map(({ status }: { status: string }) => status)],
-    ["response.failed", 8, "failed", { code: "server_closing", message: "" }, ["incomplete"]],
-  );
-});
-
-const end: Piece = {
-  ...{ piece: "end", state: "done", finish: "stop", usage: { input: 1, output: 1 }, at: 1, open: [] },
-  ...{ failure: undefined, retryAfterMs: undefined },
-};
-
-/** A stream of these batches; `rests` says whether what makes it was ended. */
-function streamOf(batches: readonly Piece[][], { isEndless = false } = {}) {
-  const closing = new AbortController();
-  const thrown: unknown[] = [];
-  const seen = { isEnded: false, hasLeft: false };
-  async function* made(): AsyncGenerator<Piece[], void, undefined> {
-    try {
-      yield* batches;
-      if (isEndless) await new Promise(() => {});
-    } finally {
-      seen.isEnded = true;
-    }
-  }
-  const stream = dataStream({
-    ...{ pieces: made(), first: [{ piece: "begin", at: 1 }], signal: closing.signal },
-    write: (piece) => [{ piece: piece.piece }, { type: `told.${piece.piece}` }],
-    lastWords: () => [{ last: "words" }],
-    leave: () => {
-      seen.hasLeft = true;
-    },
-    onThrown: (error) => thrown.push(error),
-  });
-  return { stream, closing, seen, thrown };
-}
-
-const told = (name: string) => `data: {"piece":"${name}"}\n\nevent: told.${name}\ndata: {"type":"told.${name}"}\n\n`;
-
-test("an answer that breaks off ends with the reason, and then with the end that clients wait for [C5]", async () => {
-  const { stream } = streamOf([[{ piece: "text", part: 1, text: "x" }]]);
-  assert.equal(
-    await new Response(stream).text(),
-    `${told("begin")}${told("text")}data: {"last":"words"}\n\ndata: [DONE]\n\n`,
-  );
-});
-
-test("a server that closes while a reader is slow says so to that reader, and makes nothing more [C5]", async () => {
-  const { stream, closing, seen } = streamOf([[{ piece: "text", part: 1, text: "x" }], [end]]);
-  const reader = stream.getReader();
-  const next = async () => new TextDecoder().decode((await reader.read()).value);
-  assert.deepEqual([await next(), await next()], [told("begin"), told("text")]);
-  closing.abort();
-  assert.equal(await next(), 'data: {"last":"words"}\n\ndata: [DONE]\n\n');
-  assert.deepEqual([(await reader.read()).done, seen.isEnded], [true, true]);
 });
 
 const waits = (id: string, more: Partial<EventOf<"decision.asked">>): EventOf<"decision.asked"> => ({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { getEventListeners, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -112,18 +112,6 @@ test("what may have been done at a server that died is not done a second time: t
   }
 });
 
-test("a file that is handed on as it comes, and not taken there, is refused with when to come again, and never stored empty [N1][L6]", async (t) => {
-  const peer = await dyingPeer(t);
-  const ask = handingOnTo(t, peer.address);
-  for (const word of ["elsewhere", "not now"] as const) {
-    peer.says(word);
-    const answer = await ask({ method: "PUT", body: "all of it", headers: { "content-type": bytesType } });
-    assert.deepEqual(peer.seen.splice(0), ["PUT"], word);
-    const { code } = Problem.parse(await answer.json());
-    assert.deepEqual([answer.status, code, answer.headers.get("retry-after")], [503, "home_away", "3"], word);
-  }
-});
-
 test("a server that says again and again that it is not the home is asked three times, one that does not know us once [N1][P4]", async (t) => {
   const peer = await dyingPeer(t);
   const lines: string[] = [];
@@ -198,46 +186,6 @@ test("a request at a server that is gone without a word is taken from it as soon
   for (const listener of listeners) listener("there");
   clock.move(500);
   assert.equal(await (await answered).text(), "served here");
-});
-
-test("whoever changes something and loses their key by it hears for two seconds more what came of it; whoever reads does not [N1][C6]", async (t) => {
-  const peer = await dyingPeer(t);
-  const begin = async (method: string, isTakenBefore = false) => {
-    const [clock, key, ends]: [ReturnType<typeof manualClock>, AbortController, (() => void)[]] = [
-      manualClock(),
-      new AbortController(),
-      [],
-    ];
-    if (isTakenBefore) key.abort();
-    const ask = handingOnTo(t, peer.address, { clock, taken: key.signal });
-    peer.says("hangs");
-    const answer = ask({ method }, { onEnd: (listener) => void ends.push(listener) });
-    while (peer.hanging.length === 0 && !(isTakenBefore && method === "GET")) await setImmediate();
-    const end = () => {
-      for (const one of ends) one();
-    };
-    return { clock, key, end, answer, outgoing: peer.hanging.pop() };
-  };
-  for (const isTakenBefore of [false, true]) {
-    const told = await begin("DELETE", isTakenBefore);
-    told.key.abort();
-    told.clock.move(1_999);
-    told.outgoing?.end("it is done");
-    assert.equal(await (await told.answer).text(), "it is done");
-    const late = await begin("DELETE", isTakenBefore);
-    late.key.abort();
-    late.clock.move(2_000);
-    assert.equal((await late.answer).status, 503);
-  }
-  const read = await begin("GET");
-  read.key.abort();
-  assert.equal((await read.answer).status, 503);
-  const whole = await begin("POST");
-  whole.outgoing?.end("done");
-  assert.equal(await (await whole.answer).text(), "done");
-  assert.equal(getEventListeners(whole.key.signal, "abort").length, 1);
-  whole.end();
-  assert.equal(getEventListeners(whole.key.signal, "abort").length, 0, "the key lives longer than the request");
 });
 
 test("a request is handed on with its id, its length and its place in the trace, and every cookie of the answer comes back [N1][C6]", async (t) => {

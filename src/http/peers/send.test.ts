@@ -10,7 +10,6 @@ import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
 import { localOwner } from "../../protocol/ids.ts";
-import { BrokenOff } from "../../workspace/workspace.ts";
 import type { Passed } from "../door.ts";
 import { openPasses } from "./pass.ts";
 import { type Outgoing, openSending } from "./send.ts";
@@ -159,15 +158,6 @@ test("without a key of the installation nothing is handed on, and nothing is bel
   assert.equal(none.read(passesOf("").sign(passed, at) ?? null, at), undefined);
 });
 
-test("a body that cannot be read is told to whoever hands it on, and ends nothing else [N1][Q2]", async (t) => {
-  const to = await serving(t, (incoming) => void incoming.resume());
-  const sending = openSending(systemClock);
-  const post = (error: Error) => sending.send({ ...outgoing, to, method: "POST", body: failing(error) });
-  await assert.rejects(post(new Error("the disk")), /the disk/);
-  // Who sends it is gone: that is the network's.
-  assert.deepEqual(await post(new BrokenOff("gone")), { unreached: { wasSent: true } });
-});
-
 test("an answer comes as it was given, a stream of events ends with the server that hands it on, and what breaks off breaks off [N1][C3]", async (t) => {
   const waiting: ServerResponse[] = [];
   const to = await serving(t, (incoming, answer) => {
@@ -204,8 +194,3 @@ test("an answer comes as it was given, a stream of events ends with the server t
   await once(waiting[3] ?? assert.fail(), "close");
   assert.deepEqual(ends, ["/events"], "its caller has left by themselves");
 });
-
-async function* failing(error: Error): AsyncGenerator<Uint8Array> {
-  yield Buffer.from("half of it");
-  throw error;
-}

@@ -61,16 +61,6 @@ test("an execution that is over is told with everything that became of it, and e
   });
 });
 
-test("what a program took is told as exactly as it is measured: memory by the hundredth of a MiB, times by the microsecond [X2]", () => {
-  const measured = (metrics: Partial<typeof report.metrics>) =>
-    toExecution({ ...record, report: { ...report, metrics: { ...report.metrics, ...metrics } } }, "en");
-  const { metrics, execution_time } = measured({
-    ...{ memoryPeakBytes: 1.256 * 1024 ** 2, durationMs: 0.123_456_7, cpuMs: 0.000_51 },
-  });
-  const { peak_memory_mb, duration_ms, cpu_time_ms } = metrics ?? assert.fail();
-  assert.deepEqual([peak_memory_mb, duration_ms, cpu_time_ms, execution_time], [1.26, 0.123, 0.001, 0.000_123]);
-});
-
 test("one that has no report tells how long it took by its own times, what it said so far, and where its files would be [X2]", () => {
   const soFar = { stdout: { text: "so far", cutBytes: 0, path: undefined }, stderr: report.stderr };
   const none = { report: undefined, conversationId: undefined, language: "python", codeCutBytes: 1 } as const;

@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unzipSync } from "fflate";
-import { openDatabase } from "../../../test/world/database.ts";
 import { gather } from "../../../test/world/file-doors.ts";
-import { folderWith } from "../../../test/world/folder.ts";
-import { testSettings } from "../../../test/world/sandbox-settings.ts";
-import { quietLogger, testLimits } from "../../../test/world/workspace.ts";
-import { systemClock as clock } from "../../base/clock.ts";
-import { systemIds as ids } from "../../base/ids.ts";
 import { failed, ok } from "../../base/result.ts";
 import { failure, makeFailure } from "../../protocol/failure.ts";
-import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
+import { OwnerId } from "../../protocol/ids.ts";
 import type { ConversationRow } from "../../storage/storage.ts";
-import { BrokenOff, type FileStat, openWorkspaces, type Workspaces } from "../../workspace/workspace.ts";
+import { BrokenOff, type FileStat } from "../../workspace/workspace.ts";
 import { noted, partsWith } from "../routes/handling.testing.ts";
 import { filePlace, isBareName, type PlaceWanted } from "./file-place.ts";
 import { openForm } from "./multipart.ts";
 import { type Seeking, seekBareName, wantedPlace } from "./seek-file.ts";
-import { storeOnce } from "./stored-before.ts";
 import { archiveLimits, openArchive } from "./zip.ts";
 
 /** Below a conversation, or why there is no such place. */
@@ -168,59 +161,6 @@ test("a name alone is looked for in the last thousand conversations of its user,
   assert.deepEqual((await found({ ids: ["a.csv"] }))[0], ["a.csv", "."], "else it is a conversation of that name");
 });
 
-test("a file that an earlier try may have stored is the newest of its names with the same bytes, and none of another name or content [C6][L2]", async (t) => {
-  const [dataDir, storage] = [folderWith(t, {}), openDatabase(t)];
-  const workspaces = openWorkspaces({ dataDir, storage, clock, ids, logger: quietLogger([]), limits: testLimits });
-  t.after(() => workspaces.close());
-  const id = ConversationId.parse("c1");
-  const made = await storage.createConversation({ owner: localOwner, id, at: clock.now(), events: [] });
-  assert.ok(made.ok && (await workspaces.create(made.value)).ok);
-  const workspace = workspaces.ofConversation(made.value);
-  const there = {
-    ...{ "a.txt": "first", "a (2).txt": "second", "a (3).txt": "second", "a (10).txt": "other", "a (x).txt": "third" },
-    ...{ ".env": "mine", ".env (2)": "theirs", "b.txt": "third", "a (2) (3).txt": "third" },
-  };
-  for (const [name, text] of Object.entries(there)) assert.ok((await workspace.write(`uploads/${name}`, text)).ok);
-  let open = 0;
-  const watched: Workspaces = {
-    ...workspaces,
-    async spool(source, options) {
-      const spooled = await workspaces.spool(source, options);
-      if (!spooled.ok) return spooled;
-      open += 1;
-      const close = () => {
-        open -= 1;
-        spooled.value.close();
-      };
-      return ok({ ...spooled.value, close });
-    },
-  };
-  const parts = { workspaces: watched, sandboxSettings: () => testSettings };
-  const sent = async (name: string, text: string, keep = true) => {
-    const chunks = (async function* () {
-      yield Buffer.from(text);
-    })();
-    const stored = await storeOnce(parts, workspace, { name, folder: "uploads", chunks, keep }, async (file) => {
-      const content = (await gather(file.chunks)).toString();
-      assert.equal(content, text, "all of it is stored, or stored again");
-      const path = `uploads/${file.name}`;
-      return ok({ name: file.name, path, type: "text", bytes: text.length, replaced: !file.keep });
-    });
-    assert.equal(open, 0, "nothing of it is kept besides");
-    return stored.ok ? [stored.value.name, stored.value.replaced] : stored.failure.code;
-  };
-  const isNew = (name: string) => [name, false];
-  assert.deepEqual(await sent("a.txt", "first"), isNew("a.txt"));
-  assert.deepEqual(await sent("a.txt", "second"), isNew("a (3).txt"));
-  assert.deepEqual(await sent("a.txt", "other"), isNew("a (10).txt"));
-  assert.deepEqual(await sent("a.txt", "2econd"), isNew("a.txt"), "as long, and another one");
-  assert.deepEqual(await sent("a.txt", "third"), isNew("a.txt"), "only other names have that");
-  assert.deepEqual(await sent(".env", "theirs"), isNew(".env (2)"));
-  assert.deepEqual(await sent("a.txt", "second", false), ["a.txt", true], "whoever replaces has no other name");
-  assert.equal(await sent("a.txt", "x".repeat(1_001)), "too_large");
-  assert.deepEqual(await sent("a.txt", "x".repeat(1_000)), isNew("a.txt"));
-});
-
 const entry = (path: string, bytes = 4): FileStat => ({ path, type: "file", bytes, mode: 0o644, modifiedAt: 0 });
 
 test("a file that vanishes while the archive is made is left out, and the archive says so [S3]", async () => {
@@ -246,24 +186,6 @@ test("more files or bytes than one archive holds are refused before it is begun 
       failure("archive_too_large", { name: "outputs", what: "bytes", limit: bytesMax }),
     ],
   );
-});
-
-test("each file of an archive has the time at which it was changed, as near as the format comes to it [S3]", async () => {
-  const times = [Date.UTC(1975, 5, 15), Date.UTC(2024, 5, 15, 12), Date.UTC(2150, 5, 15)];
-  const entries = times.map((modifiedAt, n) => ({ ...entry(`file-${n}`), modifiedAt }));
-  const made = await openArchive(workspaceOf(entries), ".");
-  assert.ok(made.ok);
-  const bytes = await gather(made.value.chunks());
-  const years = entries.map(({ path }) => {
-    // The date stands before the checksum, the sizes and the lengths that come before the name.
-    const date = bytes.readUInt16LE(bytes.indexOf(path) - 18);
-    return [1980 + (date >> 9), (date >> 5) & 15];
-  });
-  assert.deepEqual(years.slice(0, 2), [
-    [1980, 1],
-    [2024, 6],
-  ]);
-  assert.deepEqual(years[2], [2099, 12]);
 });
 
 function workspaceOf(entries: readonly FileStat[]): Parameters<typeof openArchive>[0] {
