@@ -221,7 +221,7 @@ async function startQuirkServer(): Promise<QuirkServer> {
     const stage = stages.get(id);
     if (stage === undefined) return void response.writeHead(404).end();
     response.on("error", () => {});
-    const body: unknown = JSON.parse(await text(request));
+    const body = JSON.parse(await text(request));
     stage.asked.push({ method: request.method ?? "", headers: request.headers, body, isElsewhere });
     const answer = stage.responses.shift();
     if (answer === undefined) return void response.writeHead(500).end('{"error":"one request too many"}');

@@ -208,7 +208,7 @@ test("any turn, cut off and taken up again anywhere, rebuilds the same document 
   fc.assert(
     fc.property(numbers, cuts, fc.constantFrom("web", "docs"), fc.boolean(), (chosen, cutsAt, variant, progress) => {
       const options = { ...withProgress, needsProgress: progress };
-      const plays = anyTurn(chosen, { isEnded: true });
+      const plays = anyTurn(chosen);
       let document: unknown = {};
       let next = 0;
       const take = (changes: readonly Change[]) => {
