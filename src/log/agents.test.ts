@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
 import type { EventOf, NewEvent } from "../protocol/events.ts";
-import { forgetMails, noCorrespondence, noteCircle, noteMail } from "./fold-mail.ts";
+import { noCorrespondence, noteMail } from "./fold-mail.ts";
 import { agentAfter, foldHistory, foldTree } from "./history.ts";
 import type { History } from "./history-state.ts";
 
@@ -138,9 +138,6 @@ const inTurn: readonly NewEvent[] = [
 const spawnedAs = (id: string, more: object = {}): NewEvent => ({
   ...{ type: "agent.spawned", id, mode: "task", role: "writer", brief: `be ${id}`, ...more },
 });
-const working = (agent: string, turn: number): NewEvent => ({
-  ...{ type: "turn.started", agent, turn, message: `${agent}-brief`, epoch: 1 },
-});
 const treeOf = (...events: readonly NewEvent[]) => foldTree(numbered([...inTurn, ...events]));
 const agentOf = (tree: ReturnType<typeof foldTree>, id: string) => tree.agents.get(id) ?? assert.fail(id);
 
@@ -162,35 +159,9 @@ test("an agent whose parent has read nothing from outside has read nothing eithe
   assert.deepEqual([[...tree.root.children.keys()], tree.root.workedAt], [["w", "t"], 8]);
 });
 
-test("an agent that has ended has no turn, no mail and no question any more [A1][L8]", () => {
-  const open: NewEvent[] = [
-    ...[spawnedAs("t"), working("t", 1), step(1, { agent: "t" }), Object.assign(answer(1, ["x"]), { agent: "t" })],
-    { type: "decision.asked", agent: "t", turn: 1, id: "d", call: "x", kind: "approval", tool: "look" },
-    { type: "agent.mailed", to: "t", id: "m", text: "more" },
-  ];
-  const seen = (...events: readonly NewEvent[]) => {
-    const { turn, queue, decisions, isOver } = agentOf(treeOf(...open, ...events), "t");
-    return [turn?.turn, queue.length, decisions.size, isOver];
-  };
-  assert.deepEqual(seen(), [1, 1, 1, false]);
-  assert.deepEqual(seen({ type: "agent.ended", id: "other", outcome: "done" }), [1, 1, 1, false]);
-  assert.deepEqual(seen({ type: "agent.ended", id: "t", outcome: "terminated" }), [undefined, 0, 0, true]);
-});
-
-test("the turns of other agents are none of the main agent's, and the files that they made for the conversation are in its list [A1][Z3]", () => {
-  const made = (path: string, more: object = {}): NewEvent => ({
-    ...{ type: "file.changed", path, by: "tool", after: { hash: "h", bytes: 1, mode: 0o644 }, agent: "t", ...more },
-  });
-  const { root } = treeOf(...[spawnedAs("t"), working("t", 9), made("outputs/a.md")], made("b.md", { workspace: "t" }));
-  assert.equal(root.turnsEver, 1);
-  assert.deepEqual([[...root.deeds], root.known.size], [[["outputs/a.md", { made: 5 }]], 0]);
-});
-
 const mailed = (seq: number, more: Partial<EventOf<"agent.mailed">> = {}): EventOf<"agent.mailed"> => ({
   ...{ type: "agent.mailed", seq, at: 0, to: "b", id: `m${seq}`, text: "words", words: `w${seq}`, ...more },
 });
-const inCircles = { code: "mail_in_circles", params: {} } as const;
-
 test("of the mail with each other agent the newest twelve are kept, in the order of the log [R1][A1]", () => {
   const kept = noCorrespondence();
   for (const seq of [2, 1, ...Array.from({ length: 11 }, (_, index) => index + 3)]) noteMail(kept, "root", mailed(seq));
@@ -203,15 +174,4 @@ test("of the mail with each other agent the newest twelve are kept, in the order
       ["c", ["c w20 20"]],
     ],
   );
-});
-
-test("a circle of mail is kept with whom it was, until the turn is over [R1][A1]", () => {
-  const kept = noCorrespondence();
-  noteMail(kept, "b", mailed(1, { agent: "a", to: "b", kind: "circle" }));
-  noteCircle(kept, undefined);
-  noteCircle(kept, inCircles);
-  assert.deepEqual([[...kept.circledWith], kept.circles, kept.mails.size], [["a"], [inCircles], 0]);
-  noteMail(kept, "b", mailed(2, { agent: "a", to: "b" }));
-  forgetMails(kept);
-  assert.deepEqual(kept, noCorrespondence());
 });

@@ -8,22 +8,6 @@ import { emptyHistory, type History } from "./history-state.ts";
 
 // A few logs that one can read.
 
-test("a queued message waits, a withdrawn one is gone, and a turn takes the one it names [L7]", () => {
-  const history = foldHistory(
-    numbered([
-      { type: "message.user", id: "a", text: "first", mode: "queue" },
-      { type: "message.user", id: "b", text: "second", mode: "queue" },
-      { type: "message.user", id: "c", text: "third", mode: "queue" },
-      { type: "message.withdrawn", id: "b" },
-      { type: "turn.started", turn: 1, message: "a", epoch: 1 },
-    ]),
-  );
-  assert.deepEqual(
-    { said: history.messages, queue: history.queue.map(({ id }) => id), turn: history.turn?.turn },
-    { said: [{ role: "user", text: "first", images: undefined }], queue: ["c"], turn: 1 },
-  );
-});
-
 test("a reminder stands at the end of the newest message from then on, after a steering message that joined [L3][L7]", () => {
   const history = foldHistory(
     numbered([
@@ -46,40 +30,6 @@ test("a reminder stands at the end of the newest message from then on, after a s
     ],
   );
   assert.equal(history.steps, 1, "another attempt is no other step");
-});
-
-test("results go to the model in the order of the calls, all at once, whichever finished first [L5]", () => {
-  const events = numbered([
-    { type: "message.user", id: "a", text: "go", mode: "queue" },
-    { type: "turn.started", turn: 1, message: "a", epoch: 1 },
-    step(1),
-    answer(1, ["x", "y"]),
-    { type: "call.finished", call: "y", outcome: "ok", text: "second" },
-    { type: "call.finished", call: "y", outcome: "ok", text: "again" },
-    { type: "call.finished", call: "x", outcome: "ok", text: "first" },
-  ]);
-  assert.equal(foldHistory(events.slice(0, -1)).messages.at(-1)?.role, "assistant");
-  assert.deepEqual(
-    foldHistory(events)
-      .messages.slice(2)
-      .map(({ text }) => text),
-    ["first", "second"],
-  );
-});
-
-test("after going back the history is as it was there, and turn numbers are not used twice [L9]", () => {
-  const events = numbered([
-    { type: "message.user", id: "a", text: "one", mode: "queue" },
-    { type: "turn.started", turn: 1, message: "a", epoch: 1 },
-    step(1),
-    answer(1, []),
-    { type: "turn.finished", turn: 1, outcome: "done" },
-    { type: "rewound", to: 0, cause: "reset" },
-    { type: "conversation.renamed", title: "anew" },
-  ]);
-  const { budget } = foldHistory(events);
-  assert.deepEqual(foldHistory(events), { ...emptyHistory(), head: 7, turnsEver: 1, budget });
-  assert.deepEqual([budget.spent.steps, budget.spent.tokens], [1, 11], "going back gives nothing back");
 });
 
 test("a summary that was undone is sent again after going back to before that [L9][Z2]", () => {

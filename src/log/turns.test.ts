@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
 import { talkOf } from "../../test/world/talk.ts";
-import type { EventBody, LogEvent, NewEvent } from "../protocol/events.ts";
+import type { EventBody, NewEvent } from "../protocol/events.ts";
 import { decidedOn } from "./decision-record.ts";
-import { applyEvent, applyToTree, foldHistory, foldTree, insertEvents } from "./history.ts";
-import { emptyHistory, type Tree } from "./history-state.ts";
+import { foldHistory, foldTree, insertEvents } from "./history.ts";
 
 const said = (id: string, more: object = {}): NewEvent => ({
   ...{ type: "message.user", id, text: id, mode: "queue", ...more },
@@ -23,18 +22,6 @@ const made = (id: string, more: object = {}): NewEvent => ({
   ...{ type: "decision.made", id, verdict: "approve", by: "me", argumentsHash: "", previous: "", hash: id, ...more },
 });
 
-test("a turn knows which attempt at which step it makes, by which model, and whether it is the last [L1][L2]", () => {
-  const seen = (...events: readonly NewEvent[]) => {
-    const { turn, steps } = after(...events);
-    return [turn?.step, turn?.attempt, turn?.model, turn?.isStepOpen, turn?.isFinal, steps];
-  };
-  const last = step(2, { attempt: 3, model: "other", final: true });
-  assert.deepEqual(seen(step(1)), [1, 1, "m", true, false, 1]);
-  assert.deepEqual(seen(step(1), answer(1, [])), [1, 1, "m", false, false, 1]);
-  assert.deepEqual(seen(step(1), answer(1, []), last), [2, 3, "other", true, true, 2]);
-  assert.deepEqual(seen(step(1), last, step(2, { attempt: 4 })), [2, 4, "m", true, false, 2]);
-});
-
 test("a conversation has read text from outside with the text of a file, a server's prompt or such a result, and not by the name of a file [R1]", () => {
   const isTainted = (more: object, ...events: readonly NewEvent[]) =>
     foldHistory(numbered([said("a", more), started, step(1), answer(1, ["x"]), ...events])).isTainted;
@@ -50,19 +37,6 @@ test("a conversation has read text from outside with the text of a file, a serve
   );
 });
 
-test("what a running call asks besides is no decision about whether it may run [H2][G1]", () => {
-  const open = [step(1), answer(1, ["x"])];
-  const { turn, decisions } = after(...open, asked("may"), made("may"), asked("which", { kind: "elicitation" }));
-  assert.equal(turn?.calls[0]?.decision?.asked.id, "may");
-  assert.deepEqual(
-    [...decisions].map(([id, { made }]) => [id, made?.verdict]),
-    [
-      ["may", "approve"],
-      ["which", undefined],
-    ],
-  );
-});
-
 test("what was decided for another agent decides nothing here, though the next decision follows it [H2][A1]", () => {
   const open = [step(1), answer(1, ["x"]), asked("d")];
   const others = after(...open, made("e"), made("d", { agent: "t", hash: "theirs" }));
@@ -71,26 +45,10 @@ test("what was decided for another agent decides nothing here, though the next d
   assert.deepEqual([own.turn?.calls[0]?.decision?.made?.verdict, own.decided.length], ["approve", 1]);
 });
 
-test("a turn whose message is not there does not begin, and its number is used up [L7]", () => {
-  const history = emptyHistory();
-  const unknown: NewEvent = { type: "turn.started", turn: 4, message: "b", epoch: 1 };
-  for (const event of numbered([said("a"), unknown])) applyEvent(history, event);
-  assert.deepEqual([history.turn, history.turnsEver, history.queue.length], [undefined, 4, 1]);
-});
-
 const ended = (outcome: "done" | "failed" = "done"): NewEvent => ({ type: "turn.finished", turn: 1, outcome });
 const image = { mime: "image/png", base64: "AA==" } as const;
 const handedOver = (id: string): NewEvent => ({
   ...{ type: "agent.spawned", id, mode: "handoff", role: id, brief: `be ${id}` },
-});
-
-test("a turn knows that its newest answer was cut, what its calls are, and how it ended [L2][L5]", () => {
-  const cut = { ...answer(1, ["x"]), finish: "length" } as NewEvent;
-  const isCut = (...events: readonly NewEvent[]) => after(step(1), ...events).turn?.isCut;
-  assert.deepEqual([isCut(), isCut(cut), isCut(cut, result("x"), step(2), answer(2, []))], [false, true, false]);
-  const { turn } = after(step(1), answer(1, ["x"]), { type: "call.started", call: "x", class: "unsafe", attempt: 2 });
-  assert.deepEqual(turn?.calls[0]?.started, { class: "unsafe", attempt: 2 });
-  assert.deepEqual(after(ended("failed")).lastTurn, { turn: 1, outcome: "failed" });
 });
 
 test("room that was made is counted once the provider refused, but for what a person or the agent wanted [Z2]", () => {
@@ -174,26 +132,6 @@ test("whatever others may append at any time is taken in afterwards, and nothing
   ];
   const isTaken = (event: NewEvent) => insertEvents(after(), 1, [{ ...event, seq: 2, at: 0 }]);
   assert.deepEqual([others.filter((event) => !isTaken(event)), own.filter(isTaken)], [[], []]);
-});
-
-test("a turn that is taken up again belongs to who took it up, and how often that was is counted [L2]", () => {
-  const recovered = (epoch: number): NewEvent => ({ type: "turn.recovered", turn: 1, epoch });
-  const { turn } = after(recovered(2), recovered(5));
-  assert.deepEqual([turn?.epoch, turn?.recoveries], [5, 2]);
-});
-
-test("an agent's first decision follows the last one that was made before it, and its end is work of whoever made it [H2][A1]", () => {
-  const tree: Tree = { root: emptyHistory(), agents: new Map() };
-  const made = { id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "", hash: "last" } as const;
-  const events = numbered([
-    ...[said("a"), started, step(1), answer(1, ["x"])],
-    { type: "decision.asked", turn: 1, id: "d", call: "x", kind: "approval", tool: "look" },
-    { type: "decision.made", ...made },
-    { type: "agent.spawned", id: "t", mode: "task", role: "writer", brief: "write" },
-    { type: "agent.ended", id: "t", outcome: "done" },
-  ]);
-  for (const event of events) applyToTree(tree, event);
-  assert.deepEqual([tree.agents.get("t")?.lastDecision, tree.root.workedAt], ["last", 8]);
 });
 
 test("whose agent a conversation is stays however far one goes back, and which tools were loaded there does not [S5][L9]", () => {
@@ -291,15 +229,6 @@ const startedTurn = (turn: number, message: string): NewEvent => ({ type: "turn.
 const decided = (agent?: string): NewEvent => ({
   ...{ type: "decision.made", id: "d", verdict: "approve", by: "me", argumentsHash: "h", previous: "" },
   ...(agent === undefined ? {} : { agent }),
-});
-
-test("what a person decides for another agent is taken in without reading the log anew [H2][L2]", () => {
-  const history = foldHistory(numbered([said("a"), startedTurn(1, "a"), step(1)]));
-  const at = (event: NewEvent): LogEvent => ({ ...event, seq: 3, at: 0 });
-  assert.deepEqual(
-    [insertEvents(history, 2, [at(decided("t"))]), insertEvents(history, 2, [at(decided())])],
-    [true, false],
-  );
 });
 
 test("after going back every agent's next decision follows the last one of the log, and what agents spent is theirs [H2][A4][L9]", () => {

@@ -96,27 +96,6 @@ test("who makes a conversation while another server makes one of that id hears t
   assert.deepEqual(late, ["conversation_not_found", "conversation_not_found"]);
 });
 
-test("appends of two servers that never wait for each other leave no gap and overwrite nothing [N1][P3]", {
-  skip,
-}, async (t) => {
-  const { storages } = await severalStorages(t, server, { count: 2 });
-  const number = await makeConversation(storages[0]);
-  const texts = Array.from({ length: 40 }, (_, index) => `${index}`);
-  const stored = await Promise.all(
-    texts.map((text, index) => (storages[index % 2] ?? storages[0]).append({ number, events: facts(text) })),
-  );
-  const seqs = stored.map((result) => unwrap(result).lastSeq);
-  assert.deepEqual(
-    seqs.toSorted((x, y) => x - y),
-    texts.map((_, index) => index + 1),
-  );
-  const read = await readAll(storages[1], number);
-  assert.deepEqual(
-    seqs.map((seq) => JSON.parse(read[seq - 1]?.body ?? "{}").text),
-    texts,
-  );
-});
-
 /** Somebody has made the database refuse writes as if a row were locked. */
 test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", {
   skip,

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { before, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { openHomes } from "../../src/homes/homes.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
 import { openPostgres } from "../../src/storage/postgres/postgres.ts";
 import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
-import { type Storage, StorageAway, type Told, toldTopics } from "../../src/storage/storage.ts";
+import { type Storage, type Told, toldTopics } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
@@ -296,42 +295,6 @@ test("a process that was held up asks again before it serves as a home, and hear
   // A clock that was set tells of a machine that slept.
   heldUp.now = () => 86_400_000;
   assert.equal(slow.isFresh(), false);
-});
-
-test("a process that could not ask what it lost asks with its next beat, and ends meanwhile what waits for it [N1][Q2]", {
-  skip,
-}, async (t) => {
-  const { move, ...clock } = manualClock();
-  const { storages } = await place(t, 2, "", clock.now);
-  const [one, two] = storages;
-  const away = new StorageAway(makeFailure("storage_busy", {}), undefined);
-  let isAway = false;
-  const storage = {
-    ...one,
-    homeOf: (...asked: [string, string]) => (isAway ? Promise.reject(away) : one.homeOf(...asked)),
-  };
-  const errors: string[] = [];
-  const log = { error: (what: string) => void errors.push(what), warn: assert.fail };
-  const slow = await openHomes({ clock: { ...clock, after: () => () => {} }, log, storage, server: a });
-  const heard: string[] = [];
-  slow.onLost((key) => heard.push(key));
-  slow.onBack(() => heard.push("back"));
-  await slow.homeOf("c:1");
-  move(2_400);
-  assert.deepEqual(await slow.homeOf("c:1"), { isHere: true });
-  assert.deepEqual(heard, [], "who was only late has lost nothing");
-  move(3_000);
-  await two.beat(b);
-  await two.homeOf("c:1", "b");
-  isAway = true;
-  await assert.rejects(slow.homeOf("c:2"), away);
-  await until("it could not ask", () => errors.length > 0);
-  assert.deepEqual([heard, errors], [["back"], ["homes could not be looked at again"]]);
-  isAway = false;
-  move(2_400);
-  await slow.homeOf("c:2");
-  await until("it hears what it lost", () => heard.length > 1);
-  assert.deepEqual(heard, ["back", "c:1"]);
 });
 
 const noFaults = { error: assert.fail, warn: assert.fail };

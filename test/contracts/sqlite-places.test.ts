@@ -143,20 +143,6 @@ test("a data directory has one owner, and a second process is told who [P3]", as
   assert.equal(await second.line(), "owner");
 });
 
-test("of eight processes that want a directory at the same moment exactly one gets it, again and again [P3]", async (t) => {
-  const directory = folderWith(t, {});
-  let children = Array.from({ length: 8 }, () => startChild(t, "own", directory));
-  for (const child of children) assert.equal(await child.line(), "ready");
-  for (let round = 1; round <= 3; round += 1) {
-    for (const child of children) child.tell();
-    const answers = await Promise.all(children.map((child) => child.line()));
-    assert.equal(answers.filter((answer) => answer === "owner").length, 1, answers.join(", "));
-    const owner = children[answers.indexOf("owner")];
-    await owner?.kill();
-    children = children.filter((child) => child !== owner);
-  }
-});
-
 test("one process cannot own a directory twice, and can own it again after it let go [P3]", (t) => {
   const directory = join(folderWith(t, {}), "not", "there", "yet");
   const lock = unwrapLock(directory);

@@ -1,23 +1,15 @@
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pause } from "../world/events.ts";
 import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
 import { modelServer } from "../world/model-server.ts";
-import { startYard } from "../world/yard.ts";
 import { goOnFromEveryWrite } from "./every-write.ts";
-import { finish, headsOf, inFolders, runChild, type Told } from "./killed.ts";
-import { company } from "./scenario-agents.ts";
-import { deadlyTurn, threeTurns } from "./scenario-turns.ts";
+import { finish, headsOf, inFolders, runChild } from "./killed.ts";
+import { threeTurns } from "./scenario-turns.ts";
 
 /** 200 in `npm run torture`. */
 const { AGENTYARD_RANDOM_KILLS: wanted } = process.env;
 const randomKills = Number(wanted ?? 1);
 const chance = chanceOf(seedFor("crashes", wanted === undefined ? 1 : undefined));
-/** 20 in `npm run torture`. */
-const { AGENTYARD_COMPANY_KILLS: wantedOfCompany } = process.env;
-const companyKills = Number(wantedOfCompany ?? 1);
-const companyChance = chanceOf(seedFor("company kills", wantedOfCompany === undefined ? 1 : undefined));
-
 /** `npm run torture`: from every write of every scenario. */
 const isEvery = process.env.AGENTYARD_CRASH_SCENARIOS === "all";
 
@@ -48,17 +40,14 @@ const every: Readonly<Record<string, readonly string[]>> = {
 };
 
 test("from a copy of what a kill after any single write would leave, everything goes on and nothing acknowledged is lost [L2][L5][L9][H2][H4][Z2][F3][C5][C6][S6][W12][Q2]", async (t) => {
-  const turn = chance.int(0, 1_000);
   const shown = new Set<string>();
   for (const [name, says] of Object.entries(promises) as [keyof typeof promises, string][])
     await t.test(says, async (t) => {
-      const ways = isEvery || whole.includes(name) ? { turn } : { shown, every: every[name] ?? [] };
+      const ways = isEvery || whole.includes(name) ? {} : { shown, every: every[name] ?? [] };
       const resumed = await goOnFromEveryWrite(name, ways);
       for (const write of Object.keys(resumed.after)) shown.add(write);
-      const { after, writes, around, twice } = resumed;
-      t.diagnostic(
-        `${name}: ${writes} writes, ${around} times what follows as well, ${twice} times again: ${JSON.stringify(after)}`,
-      );
+      const { after, writes, around } = resumed;
+      t.diagnostic(`${name}: ${writes} writes, ${around} times what follows as well: ${JSON.stringify(after)}`);
     });
 });
 
@@ -78,51 +67,3 @@ test("a real process, killed at moments that nothing chose: the conversation goe
       threeTurns.check(outcome);
     });
 });
-
-test("a company of agents that is killed again and again ends with the same answer and the same files [A1][A2][L2][W13]", async () => {
-  await using model = await modelServer(company.answer);
-  const modelUrl = model.url;
-  const { outcome: undisturbed } = await inFolders(1, ([data = ""]) => finish(company, { data, modelUrl }));
-  // One that comes to its end before it was killed often enough is followed by another.
-  for (let killed = 0; killed < companyKills; )
-    await inFolders(1, async ([data = ""]) => {
-      const told: Told[] = [];
-      for (let isOver = false; killed < companyKills && !isOver; ) {
-        const [lineOfKill, delayMs] = [companyChance.int(2, 6), companyChance.next() * 20];
-        let lines = 0;
-        const ended = await runChild([{ scenario: "company", modelUrl, data }], (kill) => {
-          lines += 1;
-          if (lines === lineOfKill) void pause(delayMs).then(kill);
-        });
-        assert.ok(lines > 0, "the child did something");
-        told.push(...ended.told);
-        isOver = ended.signal === null;
-        if (!isOver) killed += 1;
-      }
-      const { outcome } = await finish(company, { data, modelUrl }, headsOf(...told));
-      assert.deepEqual(outcome, undisturbed);
-    });
-});
-
-test("a turn that always ends the process is parked after three crashes, and the next turn works [L2][Q2]", async () => {
-  await using model = await modelServer(deadlyTurn.answer);
-  await inFolders(1, async ([data = ""]) => {
-    const order = [{ scenario: "deadlyTurn", modelUrl: model.url, data }] as const;
-    const signals: unknown[] = [];
-    for (let run = 0; run < 3; run += 1) signals.push((await runChild(order)).signal);
-    assert.deepEqual(signals, ["SIGKILL", "SIGKILL", "SIGKILL"]);
-    await using yard = await startYard({ data, model });
-    const { answer, outcome, events } = await yard.ask("hello again", { conversation: "crash" });
-    assert.deepEqual({ answer, outcome }, { answer: "third done", outcome: "done" });
-    assert.deepEqual(
-      events.flatMap((event) => ("outcome" in event ? [[event.type, event.outcome]] : [])),
-      [
-        ["call.finished", "unknown"],
-        ["turn.finished", "crashed"],
-        ["turn.finished", "done"],
-      ],
-    );
-  });
-});
-
-/** What a product without a ledger would know after a crash: where a start was recorded, it reads something idle. */

@@ -17,7 +17,7 @@ import type { Append, Storage } from "../../src/storage/storage.ts";
 import { isRefused, isWrite } from "../world/killing-storage.ts";
 import { inLanes } from "../world/lanes.ts";
 import { modelServer } from "../world/model-server.ts";
-import { type Finished, finish, type Heads, inFolders } from "./killed.ts";
+import { finish, type Heads, inFolders } from "./killed.ts";
 import { type Scenario, writtenBy } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
@@ -28,8 +28,6 @@ export type Resumed = {
   readonly writes: number;
   /** Of those, after how many something was done before the next one: there it was gone on both from before and after it. */
   readonly around: number;
-  /** How often a state on the way of one that went on was taken up once more. */
-  readonly twice: number;
 };
 
 type Ways = {
@@ -37,53 +35,33 @@ type Ways = {
   readonly shown?: ReadonlySet<string> | undefined;
   /** Kinds of which every write is looked at all the same. */
   readonly every?: readonly string[];
-  /** Which ones are cut a second time on their way, and where, moves with this. Undefined: none is. */
-  readonly turn?: number;
 };
-
-/** One in so many is cut a second time. */
-const againEvery = 3;
 
 /**
  * Plays a scenario once and copies, after each single write of it, what a kill would leave there: both when the write is stored
  * and before the next one. A new yard goes on from each of these copies: what is there then is what the undisturbed run has left.
  */
-export async function goOnFromEveryWrite(
-  name: keyof typeof scenarios,
-  { shown, every = [], turn }: Ways,
-): Promise<Resumed> {
+export async function goOnFromEveryWrite(name: keyof typeof scenarios, { shown, every = [] }: Ways): Promise<Resumed> {
   const scenario: Scenario = scenarios[name];
   await using model = await modelServer(scenario.answer);
   return await inFolders(1, async ([root = ""]) => {
-    const begun = { scenario, modelUrl: model.url };
     const data = join(root, "whole", yardName);
     await mkdir(data, { recursive: true });
     const into = join(root, "states");
-    const whole = await finishKeeping({ ...begun, data, into, isWanted: firstOf(shown, every) });
+    const whole = await finishKeeping({ scenario, modelUrl: model.url, data, into, isWanted: firstOf(shown, every) });
     const stored = whole.states.filter(({ moment }) => moment === "as it is stored");
     const wanted = whole.writes.filter(firstOf(shown, every));
     const written = stored.map(({ write }) => write).slice(0, wanted.length);
     assert.deepEqual(written, wanted, `${name}: a state for each write`);
-    const ways = await inLanes(whole.states, async (state, index) => {
+    await inLanes(whole.states, async (state) => {
       const label = `${name}, gone on after write ${state.place} of ${stored.length}, ${state.write}, ${state.moment}`;
-      const left = stored.length - state.place + 1;
-      const isWanted = turn === undefined ? never : againAt(index + turn, left);
-      const keeping = { ...begun, into: `${state.data}-again`, isWanted };
-      const states = await goOn(state, { ...keeping, label, expected: whole.outcome });
-      for (const again of states) {
-        const labelThen = `${label}, then after ${again.write}, ${again.moment}`;
-        const then = { ...begun, into: "", isWanted: never, label: labelThen, expected: whole.outcome };
-        await goOn(again, then);
-      }
-      return states;
+      await goOn(state, { scenario, modelUrl: model.url, label, expected: whole.outcome });
     });
-    const again = ways.flat();
     const after = Map.groupBy(stored, ({ write }) => write);
     return {
       after: Object.fromEntries([...after].map(([write, { length }]) => [write, length])),
       writes: stored.length,
       around: whole.states.length - stored.length,
-      twice: again.length,
     };
   });
 }
@@ -98,67 +76,32 @@ function firstOf(shown: ReadonlySet<string> | undefined, every: readonly string[
   };
 }
 
-/** Half of the second cuts come when the process has said that it goes on with a turn, half anywhere on its way. */
-function againAt(place: number, writesLeft: number): (write: string) => boolean {
-  if (place % againEvery !== 0) return never;
-  const count = place / againEvery;
-  const anywhere = 1 + (Math.floor(count / 2) % writesLeft);
-  let [writes, isOver] = [0, false];
-  return (write) => {
-    writes += 1;
-    const isIt = !isOver && (count % 2 === 0 ? write === "turn.recovered" : writes === anywhere);
-    if (isIt) isOver = true;
-    return isIt;
-  };
-}
-
-const never = () => false;
-
-type Begun = {
-  readonly scenario: Scenario;
-  readonly modelUrl: string;
-  readonly into: string;
-};
-type Keeping = Begun & { readonly isWanted: (write: string) => boolean };
-
-type Kept = { readonly states: readonly State[] };
+type Begun = { readonly scenario: Scenario; readonly modelUrl: string };
+type Keeping = Begun & KeepOptions;
 
 /** What a scenario leaves, and what it would have left if it had been killed at the writes that are wanted. */
-async function finishKeeping(
-  { scenario, modelUrl, data, into, isWanted }: Keeping & { readonly data: string },
-  acknowledged: Heads = new Map(),
-): Promise<Finished & Kept> {
+async function finishKeeping({ scenario, modelUrl, ...options }: Keeping) {
   let kept: ReturnType<typeof keepStates> | undefined;
-  const finished = await finish(
-    scenario,
-    {
-      ...{ data, modelUrl },
-      wrapStorage(storage) {
-        kept = keepStates(storage, { data, into, isWanted });
-        return kept.storage;
-      },
-      async onPlayed() {
-        kept?.end();
-      },
+  const finished = await finish(scenario, {
+    ...{ data: options.data, modelUrl },
+    wrapStorage(storage) {
+      kept = keepStates(storage, options);
+      return kept.storage;
     },
-    acknowledged,
-  );
+    async onPlayed() {
+      kept?.end();
+    },
+  });
   return { ...finished, states: kept?.states ?? [] };
 }
 
-type GoingOn = Keeping & { readonly label: string; readonly expected: unknown };
+type GoingOn = Begun & { readonly label: string; readonly expected: unknown };
 
-/** Answers the states that are wanted of it on its way. */
-async function goOn(
-  { data, acknowledged }: State,
-  { label, expected, ...keeping }: GoingOn,
-): Promise<readonly State[]> {
-  const { scenario } = keeping;
+async function goOn({ data, acknowledged }: State, { scenario, modelUrl, label, expected }: GoingOn): Promise<void> {
   try {
-    const { outcome, states } = await finishKeeping({ ...keeping, data }, acknowledged);
+    const { outcome } = await finish(scenario, { data, modelUrl }, acknowledged);
     if (scenario.check === undefined) assert.deepEqual(outcome, expected);
     else scenario.check(outcome);
-    return states;
   } catch (error) {
     throw new Error(label, { cause: error });
   } finally {
@@ -167,7 +110,7 @@ async function goOn(
 }
 
 /** What a process leaves that is killed when this write was its last. */
-export type State = {
+type State = {
   readonly data: string;
   /** Which one it was, from 1. */
   readonly place: number;

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -24,7 +24,7 @@ import { asToday, fixtureVersion, readContents } from "../contracts/fixture.ts";
 import { morning } from "../contracts/storage-place.ts";
 import { folderOf, restore } from "../world/backups.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { type Cut, cutPower, killedAt, linesOf, tellCuts, withoutSyncs, writeTree } from "../world/power-cut.ts";
+import { type Cut, cutPower, linesOf, tellCuts, withoutSyncs } from "../world/power-cut.ts";
 import {
   cannotRecord,
   checkLog,
@@ -97,38 +97,6 @@ test("whenever the power fails during the migration of a database that was kille
   const figures = await cutPower(recording, { randomCuts: 15, check: checkMigrated(recording) });
   tellCuts("a migration", figures);
 });
-
-test("whenever the power fails at the first start after a restore, the database opens and all of it is there [L2][Q2][Q3]", {
-  skip: cannotRecord,
-}, async (t) => {
-  const path = join(data, `sessions-v${fixtureVersion}.db`);
-  const prepare = (to: string) => {
-    copyFileSync(path, to);
-    // As a backup has it: one file, without a log.
-    const restored = new DatabaseSync(to);
-    restored.exec("PRAGMA journal_mode = DELETE");
-    restored.close();
-  };
-  const recording = await recordLog(t, { ...start, prepare });
-  const figures = await cutPower(recording, { randomCuts: 15, check: (cut) => checkContents(cut, fixtureVersion) });
-  tellCuts("the start after a restore", figures);
-});
-
-test("a first start that is killed before its folders are safe from a power cut leaves that to the next one [L2][Q2]", {
-  skip: cannotRecord,
-}, async (t) => {
-  const first = await recordLog(t, start);
-  const [safe] = aboveSynced(first);
-  assert.ok(safe !== undefined, "the folder above the new one is synced");
-  const left = killedAt(first, safe.began);
-  const next = await recordLog(t, { ...start, prepare: (path) => writeTree(left, dirname(dirname(path))) });
-  assert.equal(aboveSynced(next).length, 1, "the name of the folder of the database is never made safe");
-});
-
-/** Each time the names in the folder above that of the database were made safe. */
-function aboveSynced({ steps }: Recording) {
-  return steps.filter((step) => step.does === "sync" && step.path === "");
-}
 
 function checkMigrated(recording: Recording): (cut: Cut) => Promise<void> {
   const opened = linesOf(recording).find(({ line }) => line === "opened");

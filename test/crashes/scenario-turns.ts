@@ -30,7 +30,7 @@ export const threeTurns = {
       effectTool("put", "idempotent", marks),
       effectTool("send", "unsafe", marks, { delayMs: 5 }),
       effectTool("pay", "unsafe", marks, { asks: true }),
-      ...[hang, die],
+      ...[hang],
     ];
   },
   async play(yard) {
@@ -50,15 +50,6 @@ export const threeTurns = {
   check,
 } satisfies Scenario;
 
-/** A turn that ends the process whenever it runs. */
-export const deadlyTurn = {
-  ...threeTurns,
-  async play(yard) {
-    await begin(yard, id);
-    await say(yard, { id, text: "crash me", turns: 1 });
-  },
-} satisfies Scenario;
-
 function scriptedAnswer(request: AskedRequest): Answer {
   const asked = String(request.body.messages.findLast((message) => message.role === "user")?.content ?? "");
   const isFirstStep = stepOf(request) === 0;
@@ -73,7 +64,6 @@ function scriptedAnswer(request: AskedRequest): Answer {
     );
   }
   if (asked.startsWith("second")) return isFirstStep ? calls(["hang", {}]) : says("second done");
-  if (asked.startsWith("crash")) return isFirstStep ? calls(["die", {}]) : says("survived");
   return says("third done");
 }
 
@@ -85,17 +75,6 @@ const hang = defineTool({
   async run(_, { clock, signal }) {
     await clock.wait(60_000, signal);
     return ok({ text: "never" });
-  },
-});
-
-const die = defineTool({
-  name: "die",
-  description: "Ends the process. For tests.",
-  class: "pure",
-  input: z.object({}),
-  run() {
-    process.kill(process.pid, "SIGKILL");
-    return new Promise(() => {});
   },
 });
 

@@ -1,12 +1,11 @@
-import { circles, company, handOff, smallCompany } from "./scenario-agents.ts";
+import { circles, handOff, smallCompany } from "./scenario-agents.ts";
 import { branchAndDelete, decisions, functionOfTheCaller, roomAndUndo, uploads } from "./scenario-callers.ts";
-import { deadlyTurn, fullWindow, nobodyBack, secondThoughts, threeTurns } from "./scenario-turns.ts";
+import { fullWindow, nobodyBack, secondThoughts, threeTurns } from "./scenario-turns.ts";
 
 /** By name, so that another process can be told which. */
 export const scenarios = {
   threeTurns,
   nobodyBack,
-  deadlyTurn,
   roomAndUndo,
   fullWindow,
   branchAndDelete,
@@ -17,5 +16,4 @@ export const scenarios = {
   handOff,
   circles,
   smallCompany,
-  company,
 };

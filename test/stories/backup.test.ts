@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -129,22 +128,6 @@ test("a backup of a busy yard holds all that was acknowledged before it began, a
   }
 });
 
-test("what lies deeper than a path leads is not in a backup, and is named and counted [Q3]", async (t) => {
-  const folder = folderOf(t);
-  await using yard = await startYard();
-  await yard.client.call("createConversation", { body: { id: "c" } });
-  const outputs = join(yard.data, "workspace", "c", "outputs");
-  const deep = "d/".repeat(63);
-  mkdirSync(join(outputs, `${deep}deeper`), { recursive: true });
-  for (const path of ["a", `${deep}../a`, `${deep}b`, `${deep}deeper/c`]) writeFileSync(join(outputs, path), path);
-  const made = await makeBackup({ fetch: yard.fetch, path: join(folder, "b.tar"), includesKey: false });
-  assert.ok(made.ok);
-  assert.deepEqual([made.value.leftOut, made.value.leftOutCount], [[`workspace/c/outputs/${deep}…`], 2]);
-  assert.ok((await restore(join(folder, "b.tar"), join(folder, "data"))).ok);
-  const restored = treeOf(join(folder, "data"));
-  assert.ok(restored[`workspace/c/outputs/${"d/".repeat(62)}a`]);
-});
-
 test("files that were changed each time they were read are in a backup as they came, and are named [Q3]", async (t) => {
   const folder = folderOf(t);
   await using yard = await startYard();
@@ -172,28 +155,6 @@ test("files that were changed each time they were read are in a backup as they c
   for (const [name, size] of Object.entries(sizes)) {
     const kept = readFileSync(join(folder, "data", "workspace", "c", "outputs", name), "utf8");
     assert.ok(kept === "x".repeat(size) + "y".repeat(kept.length - size), name);
-  }
-});
-
-test("a file that is exchanged for a folder all the time fails no backup [Q3]", async (t) => {
-  const folder = folderOf(t);
-  await using yard = await startYard();
-  await yard.client.call("createConversation", { body: { id: "c" } });
-  const outputs = join(yard.data, "workspace", "c", "outputs");
-  writeFileSync(join(outputs, "a.txt"), "still");
-  const exchanger = spawn(process.execPath, [join(import.meta.dirname, "../world/exchanger.ts"), outputs]);
-  const ended = once(exchanger, "close");
-  try {
-    await once(exchanger.stdout, "data");
-    for (let round = 0; round < 3; round += 1) {
-      const path = join(folder, `${round}.tar`);
-      const made = await makeBackup({ fetch: yard.fetch, path, includesKey: false });
-      assert.ok(made.ok, `round ${round}: ${JSON.stringify(made)}`);
-      for (const name of made.value.leftOut) assert.match(name, /^workspace\/c\/outputs\/(?:either|other|aside)$/);
-    }
-  } finally {
-    exchanger.kill("SIGKILL");
-    await ended;
   }
 });
 

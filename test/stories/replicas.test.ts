@@ -6,9 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { makeFailure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { type Storage, StorageAway } from "../../src/storage/storage.ts";
 import { folded } from "../world/chat.ts";
 import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
@@ -138,74 +136,6 @@ async function* eventsOf(response: Response) {
     }
   }
 }
-
-test("who follows a conversation at a server that others took for gone goes on with what they stored meanwhile [N1][C3]", {
-  ...needed,
-}, async () => {
-  const storages: Storage[] = [];
-  const wrapStorage = (storage: Storage) => {
-    storages.push(storage);
-    return storage;
-  };
-  await using model = await modelServer(() => says("of the other"));
-  await using two = await startTwo({ model, wrapStorage });
-  const { one, other } = two;
-  const id = await startAt(one);
-  const { number } = await must(one.yard.log.find(localOwner, id));
-  const { homes } = other.peers;
-  const takeOver = async () => {
-    await storages[1]?.bury(one.peers.homes.server);
-    homes.doubt(one.peers.homes.server);
-    return (await homes.homeOf(`c:${number}`)).isHere;
-  };
-  const seen: string[] = [];
-  for await (const frame of one.client.follow(id, { after: 0, signal: AbortSignal.timeout(120_000) })) {
-    if (frame.frame === "caught_up" && seen.length === 0) {
-      await until("the other one has it", takeOver);
-      await must(other.client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
-    }
-    if (frame.frame === "event") seen.push(frame.event.type);
-    if (seen.at(-1) === "turn.finished") break;
-  }
-  const stored = await other.yard.log.read(number, { after: 0, limit: 100 });
-  assert.deepEqual(
-    seen,
-    stored.map(({ type }) => type),
-  );
-  assert.equal(seen.at(-1), "turn.finished");
-});
-
-test("a database that goes away while a server starts, or looks for what another one left costs none of it [N1][L2][Q2]", {
-  ...needed,
-  timeout: 300_000,
-}, async () => {
-  const away = new StorageAway(makeFailure("storage_busy", {}), undefined);
-  let looks = Number.NEGATIVE_INFINITY;
-  const asked: number[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    dueWakes: (limit, server) => (asked.push(limit) === 1 ? Promise.reject(away) : storage.dueWakes(limit, server)),
-    async conversationByNumber(number) {
-      looks += 1;
-      if (looks === 2) throw away;
-      return storage.conversationByNumber(number);
-    },
-  });
-  await using model = await modelServer(() => ({ text: "never", fault: { after: 3, kind: "stall" } }));
-  await using two = await startTwo({ model, wrapStorage });
-  const { one, other } = two;
-  // At its start it cannot ask either: that keeps it from nothing.
-  const recovered = await other.yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
-  assert.deepEqual(recovered, { resumed: 0, older: [] });
-  const ids = [await startAt(one), await startAt(one), await startAt(one)];
-  for (const id of ids) await must(one.client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
-  await until("all are being answered", () => model.asked.length === ids.length);
-  model.answerWith(() => says("of the other"));
-  looks = 0;
-  await one.close();
-  for (const id of ids) assert.equal(await restAt(other, id), "of the other");
-  assert.ok(looks > 2);
-});
 
 test("a file that is too large is refused by the server that has the conversation before any of it was sent to the other [N1][F4]", {
   ...needed,
@@ -339,19 +269,6 @@ test("a program runs on where it runs, whichever other process begins or ends me
   assert.match(await told.text(), /"status":"completed"/);
 });
 
-test("what runs of a session that was stopped and made anew at another server ends when its server hears of it [N1][S1]", {
-  skip: cannotStore,
-}, async () => {
-  const words = heldWords();
-  await using two = await startTwo({ ...sandboxOver(playedProvider()), wrapStorage: words.wrapStorage });
-  const { stateOf, replace } = await runningAtOther(two);
-  words.hold();
-  await replace();
-  assert.equal(await stateOf(), "running");
-  words.pass();
-  await until("it is ended", async () => (await stateOf()) === "cancelled");
-});
-
 test("a program of a conversation is stopped where it runs, whichever server is asked [N1][X2]", {
   skip: cannotStore,
 }, async () => {
@@ -385,25 +302,6 @@ async function runningAtOther({ one, other }: TwoYards) {
       assert.equal(stopped.status, 200, stopped.text);
       const made = await one.send("POST", "/api/v1/sessions", { json: {} });
       assert.equal(made.status, 201, made.text);
-    },
-  };
-}
-
-/** What servers tell each other waits, as on a line that is slow, and then comes in its order. */
-function heldWords() {
-  let isHeld = false;
-  const held: (() => void)[] = [];
-  return {
-    wrapStorage: (storage: Storage): Storage => ({
-      ...storage,
-      onTold: (listener) => storage.onTold((told) => void (isHeld ? held.push(() => listener(told)) : listener(told))),
-    }),
-    hold() {
-      isHeld = true;
-    },
-    pass() {
-      isHeld = false;
-      for (const tell of held.splice(0)) tell();
     },
   };
 }

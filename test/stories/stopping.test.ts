@@ -4,9 +4,8 @@ import { z } from "zod";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import { roundMoney } from "../../src/protocol/budget.ts";
-import { failure, makeFailure } from "../../src/protocol/failure.ts";
+import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
 import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { allFrames, messagesOf, startChatYard } from "../world/chat.ts";
@@ -14,7 +13,7 @@ import { firstOf, lastOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { endlessClock } from "../world/manual-clock.ts";
-import { type Answer, calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, openAiYard } from "../world/openai.ts";
 import { deafTool, heldTool } from "../world/tools.ts";
 import { must, openReplica, startYard, type TestYard } from "../world/yard.ts";
@@ -176,35 +175,6 @@ test("stopping when nothing runs says so [L6]", async () => {
   assert.deepEqual(await must(yard.client.call("resumeTurn", { params: { id } })), { turn: null });
 });
 
-test("who stops what they have only just sent stops its turn, which is about to start [L6]", async () => {
-  const looked = Promise.withResolvers<void>();
-  let isAsked = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async claimLease(...given) {
-      await looked.promise;
-      return storage.claimLease(...given);
-    },
-  });
-  // Whoever stops has looked once, and no turn had started.
-  const clock: Clock = {
-    ...systemClock,
-    wait(ms, signal) {
-      if (isAsked && ms === 5) looked.resolve();
-      return systemClock.wait(ms, signal);
-    },
-  };
-  await using model = await modelServer(() => ({ text: "never", fault: { after: 0, kind: "stall" } }));
-  await using yard = await startYard({ model, wrapStorage, clock });
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  await must(yard.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
-  isAsked = true;
-  const stopped = await yard.client.call("cancelTurn", { params: { id } });
-  looked.resolve();
-  assert.deepEqual(stopped, { ok: true, value: { turn: 1 } });
-  assert.equal((await yard.whenAtRest(id)).outcome, "cancelled");
-});
-
 const stuck: Answer = { text: "never", fault: { after: 0, kind: "stall" } };
 
 test("a turn during which the process ended three times is parked, with what to do in both languages [L2][Q2]", async (t) => {
@@ -254,23 +224,6 @@ test("a turn that only waited for a person while the process ended three times i
   await must(last.client.call("decide", { params, body: { verdict: "answer", answer: "well" } }));
   const { answer, outcome } = await last.whenAtRest(id);
   assert.deepEqual([answer, outcome], ["done", "done"]);
-});
-
-test("a turn that goes on when a person has decided goes on with the settings of that moment [P5][H4]", async () => {
-  let looks = 0;
-  const reload = async () => {
-    looks += 1;
-    return undefined;
-  };
-  await using model = await modelServer([calls(["ask_human", { question: "Well?" }]), says("done")]);
-  await using yard = await startYard({ model, reload });
-  const { conversation: id } = await yard.ask("go");
-  const before = looks;
-  const [open] = (await must(yard.client.call("listDecisions", {}))).items;
-  const params = { id, decision: open?.id ?? "" };
-  await must(yard.client.call("decide", { params, body: { verdict: "answer", answer: "well" } }));
-  const { answer } = await yard.whenAtRest(id);
-  assert.deepEqual([answer, looks], ["done", before + 1]);
 });
 
 test("who waits for an answer over /v1 is told when somebody stops the turn [C5][L6]", async () => {
@@ -338,21 +291,6 @@ test("a client that gives every turn the same agent_run_id stops and reads the o
   assert.match(JSON.stringify(late), /"second"/);
 });
 
-test("a result that comes while its turn is being given up is not thrown away with it [C5]", async () => {
-  await using model = await modelServer([calls(["look_up", {}]), says("done")]);
-  await using yard = await startYard({ model });
-  const row = await must(yard.engine.create(localOwner, { id: "c" }));
-  const functions = [{ name: "look_up", description: "", parameters: {} }];
-  await must(yard.engine.send(row, { text: "go", mode: "queue", callerPart: { functions } }));
-  await until("it waits", async () => (await yard.engine.state(row)).status === "waiting");
-  const { decisions } = await yard.engine.state(row);
-  const decision = decisions[0]?.id ?? "";
-  await must(yard.engine.decide(row, decision, { verdict: "answer", answer: "42", by: "local" }));
-  const given = await yard.engine.cancel(row, { decision });
-  assert.equal(given.ok ? "stopped" : given.failure.code, "turn_not_running");
-  assert.equal((await yard.whenAtRest("c")).answer, "done");
-});
-
 const ageMsMax = 60_000;
 
 test("after a start four interrupted turns go on at a time; those that lie too long back are only named, and no message stays without its answer [L2][L8]", async (t) => {
@@ -414,62 +352,4 @@ test("after a start four interrupted turns go on at a time; those that lie too l
   assert.deepEqual([most, await endsOf("old")], [4, []]);
   await yard.close();
   await logger.close();
-});
-
-type Append = Storage["append"];
-
-/** Storage that answers in this way to the append with the n-th result of the main agent, and to those that follow it. */
-function atResult(storage: Storage, nth: number, ...answers: readonly (() => ReturnType<Append>)[]): Storage {
-  let results = 0;
-  let given = 0;
-  return {
-    ...storage,
-    append(batch) {
-      const isResult = ({ type, body }: (typeof batch.events)[number]) =>
-        type === "call.finished" && JSON.parse(body).agent === undefined;
-      if (batch.epoch !== undefined && batch.events.some(isResult)) results += 1;
-      const answer = results >= nth && batch.epoch !== undefined ? answers[given] : undefined;
-      if (answer !== undefined) given += 1;
-      return answer?.() ?? storage.append(batch);
-    },
-  };
-}
-
-test("when the disk is full while agents work, they end with the turn, those below first, and the next turn works [Q2][A1][A2]", async () => {
-  const worksBelow = Promise.withResolvers<void>();
-  const never = new Promise<void>(() => {});
-  await using model = await modelServer((request) => {
-    const first = firstOf(request);
-    if (first.startsWith("part")) {
-      worksBelow.resolve();
-      return { ...says("never"), heldUntil: never };
-    }
-    if (lastOf(request).text === "again") return says("fine");
-    if (first.startsWith("paint")) return calls(["delegate_task", { task: "part 1" }]);
-    if (stepOf(request) === 0) return calls(["spawn_agent", { role: "painter", task: "paint it" }]);
-    return { ...calls(["now", {}]), heldUntil: worksBelow.promise };
-  });
-  const full = async () => ({ ok: false, failure: makeFailure("storage_full", {}) }) as const;
-  await using yard = await startYard({ model, wrapStorage: (storage) => atResult(storage, 2, full) });
-  const { conversation, events } = await yard.ask("go");
-  const end = all(events, "turn.finished").find(({ agent }) => agent === undefined);
-  assert.deepEqual([end?.outcome, end?.failure?.code], ["failed", "storage_full"]);
-  const ends = all(events, "agent.ended").map(({ id, outcome }) => [id.split("-")[0], outcome]);
-  assert.deepEqual(ends, [
-    ["worker", "terminated"],
-    ["task", "terminated"],
-  ]);
-  const agents = all(events, "agent.ended").map(({ id, agent }) => ({ id, by: agent }));
-  assert.deepEqual(
-    agents.map(({ by }) => by),
-    [agents[1]?.id, undefined],
-    "each to whoever made it",
-  );
-  const turns = all(events, "turn.finished").map(({ agent, outcome }) => [agent, outcome]);
-  assert.deepEqual(turns, [
-    [agents[0]?.id, "failed"],
-    [agents[1]?.id, "failed"],
-    [undefined, "failed"],
-  ]);
-  assert.equal((await yard.ask("again", { conversation })).answer, "fine");
 });

@@ -7,14 +7,8 @@ import { type Homes, homesHere } from "../../src/homes/homes.ts";
 import { failure, makeFailure } from "../../src/protocol/failure.ts";
 import { type Storage, StorageAway, type Told } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
-import { firstOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
-import { folderWith } from "../world/folder.ts";
-import { endlessClock } from "../world/manual-clock.ts";
-import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { cannotStore } from "../world/postgres-server.ts";
-import { heldTool } from "../world/tools.ts";
-import { startTwo } from "../world/two-yards.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const everyMs = 1_000;
@@ -86,63 +80,6 @@ test("what another server stored for a conversation that is at home here is answ
     await until(`message ${index} is answered`, () => answered(index + 1));
     await yard.whenAtRest(row.id);
   }
-});
-
-test("a look that the storage broke off is made again in the next second, and what was not seen is answered then [N1][L2][Q2]", async () => {
-  const { second, options } = amongOthers();
-  let isAway = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...options.wrapStorage(storage),
-    async conversationByNumber(number) {
-      const failed = makeFailure("database_away", { why: "away", said: "planted" });
-      if (isAway) throw new StorageAway(failed, undefined);
-      return storage.conversationByNumber(number);
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, ...options, wrapStorage });
-  const row = await yard.start("c");
-  await storedElsewhere(yard, row.number, "m1");
-  isAway = true;
-  const none = await yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
-  assert.deepEqual(
-    [none, await yard.faults()],
-    [{ resumed: 0, older: [] }, ["what was interrupted could not be looked for"]],
-  );
-  second();
-  await until("the look has failed", async () => (await yard.faults()).length === 2);
-  isAway = false;
-  second();
-  await until("it is answered", async () => all(await yard.events(row.id), "turn.finished").length === 1);
-  await yard.whenAtRest(row.id);
-});
-
-test("what is told while a look is under way is looked for after it, without another second [N1][L2]", async () => {
-  const { heard, second, options } = amongOthers();
-  const [looks, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let isHeld = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...options.wrapStorage(storage),
-    async dueWakes(...given) {
-      const due = await storage.dueWakes(...given);
-      if (!isHeld) return due;
-      isHeld = false;
-      looks.resolve();
-      await seen.promise;
-      return due;
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, ...options, wrapStorage });
-  const row = await yard.start("c");
-  isHeld = true;
-  second();
-  await looks.promise;
-  await storedElsewhere(yard, row.number, "m1");
-  heard.told({ topic: "wake", key: String(row.number) });
-  seen.resolve();
-  await until("it is answered", async () => all(await yard.events(row.id), "turn.finished").length === 1);
-  await yard.whenAtRest(row.id);
 });
 
 /** A third of a lease: that often it is renewed. */
@@ -221,43 +158,6 @@ test("a server that others may take for gone does nothing that cannot be undone 
   );
 });
 
-test("what a person does between turns may take longer than a lease: it is renewed until that is over, and not after it [L9][N1]", async () => {
-  const due = new Set<() => void>();
-  const clock: Clock = {
-    ...systemClock,
-    after(ms, action) {
-      if (ms !== renewMs) return systemClock.after(ms, action);
-      due.add(action);
-      return () => due.delete(action);
-    },
-  };
-  const renewed: boolean[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async renewLease(...given) {
-      const answer = await storage.renewLease(...given);
-      renewed.push(answer.ok && answer.value);
-      return answer;
-    },
-    async append(batch) {
-      const isUndo = batch.events.some(({ type }) => type === "rewound");
-      for (let round = 1; isUndo && round <= 2; round += 1) {
-        for (const renew of [...due]) {
-          due.delete(renew);
-          renew();
-        }
-        await until("the lease is renewed", () => renewed.length === round);
-      }
-      return storage.append(batch);
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, clock, wrapStorage, isOneProcess: true });
-  const { conversation: id } = await yard.ask("go");
-  await must(yard.client.call("undoTurn", { params: { id } }));
-  assert.deepEqual([renewed, due.size], [[true, true], 0]);
-});
-
 test("a message that comes while a server lets go of a conversation is answered all the same [L2][L7]", async () => {
   let send: (() => Promise<unknown>) | undefined;
   const wrapStorage = (storage: Storage): Storage => ({
@@ -332,48 +232,6 @@ test("a conversation that could not be taken up while the database was away is t
   await until("both are answered", async () => (await outcomesIn(yard, "c")).length === 2);
 });
 
-test("a conversation that another server has not let go of yet, or that storage refuses, is tried again; one that is not there any more is not [N1][L2][Q2]", async () => {
-  const { clock, due, again } = retries();
-  const answers = [refusals.fenced, refusals.busy, refusals.gone].map((refused) => async () => refused);
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, clock, wrapStorage: claims(answers), isOneProcess: true });
-  const refused = async () =>
-    (await yard.logged()).flatMap(({ level, message }) => (message.startsWith("cannot take up") ? [level] : []));
-  const row = await yard.start("c");
-  await send(yard, row, "first");
-  await until("it is to be tried again", () => due.length === 1);
-  assert.deepEqual(await refused(), [], "who waits for another server need not be told of");
-  again();
-  await until("it is to be tried again", () => due.length === 2);
-  assert.deepEqual(await refused(), ["warn"]);
-  again();
-  await until("it is told of", async () => (await refused()).length === 2);
-  assert.deepEqual([due.length, await outcomesIn(yard, "c")], [2, []]);
-  await send(yard, row, "second");
-  await until("both are answered", async () => (await outcomesIn(yard, "c")).length === 2);
-});
-
-test("a conversation that is deleted while it is only just taken up asks no model any more [L9][L6]", async () => {
-  const [claiming, claimed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async claimLease(...given) {
-      claiming.resolve();
-      await claimed.promise;
-      return storage.claimLease(...given);
-    },
-  });
-  await using model = await modelServer(() => says("fine"));
-  await using yard = await startYard({ model, wrapStorage, isOneProcess: true });
-  const row = await yard.start("c");
-  await send(yard, row, "first");
-  await claiming.promise;
-  const gone = yard.engine.remove(row);
-  claimed.resolve();
-  await must(gone);
-  assert.equal(model.asked.length, 0);
-});
-
 test("a turn that cannot be stored goes on a little later where that passes, and is left alone where another server has it or it is gone [Q2][L2][N1]", async () => {
   const { clock, due } = retries();
   const refused = new Map<number, (typeof refusals)[keyof typeof refusals]>();
@@ -418,65 +276,3 @@ test("a turn that cannot be stored goes on a little later where that passes, and
 });
 
 // Whoever starts a server says how long its end may take, and kills it then: nothing that can wait for the next one is waited for.
-
-test("a server that is told to end while it looks for what another one left lets go of its own at once, and takes nothing more over [N1][L2]", {
-  skip: cannotStore,
-  timeout: 300_000,
-}, async () => {
-  const held = Promise.withResolvers<void>();
-  let isHeld = false;
-  const [looked, released]: [number[], number[]] = [[], []];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async conversationByNumber(number) {
-      if (isHeld) {
-        looked.push(number);
-        await held.promise;
-      }
-      return storage.conversationByNumber(number);
-    },
-    releaseLease(number, lease) {
-      released.push(number);
-      return storage.releaseLease(number, lease);
-    },
-  });
-  await using model = await modelServer(() => ({ text: "never", fault: { after: 3, kind: "stall" } }));
-  await using two = await startTwo({ model, wrapStorage });
-  const { one, other } = two;
-  await other.yard.engine.recover({ ageMsMax: Number.MAX_SAFE_INTEGER });
-  for (const { client } of [one, one, one, other]) {
-    const { id } = await must(client.call("createConversation", { body: {} }));
-    await must(client.call("sendMessage", { params: { id }, body: { text: "hi" } }));
-  }
-  await until("all are being answered", () => model.asked.length === 4);
-  isHeld = true;
-  await one.close();
-  await until("the other one looks", () => looked.length === 1);
-  released.length = 0;
-  const closed = other.close();
-  await until("it has let go of its own", () => released.length === 1).finally(held.resolve);
-  await closed;
-  assert.equal(looked.length, 1);
-});
-
-test("a server that is told to end while a stopped turn waits for its agents ends at once, and the next one ends them [L2][L6][A1]", async (t) => {
-  const slow = heldTool("slow");
-  const data = folderWith(t, {});
-  await using model = await modelServer((request) => {
-    if (firstOf(request).startsWith("part")) return calls(["slow", {}]);
-    return stepOf(request) === 0 ? calls(["spawn_agent", { role: "helper", task: "part" }]) : says("it is at it");
-  });
-  const first = await startYard({ model, data, tools: [slow.tool], clock: endlessClock, isOneProcess: true });
-  const { id } = await first.start("c");
-  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
-  await until("the tool of the other agent runs", () => slow.isHeld());
-  await must(first.client.call("cancelTurn", { params: { id } }));
-  await until("it is to end, too", async () => all(await first.events(id), "cancel.asked").length === 2);
-  const closed = first.engine.close();
-  slow.release();
-  await closed;
-  await first[Symbol.asyncDispose]();
-  await using yard = await startYard({ model, data, tools: [slow.tool], isOneProcess: true });
-  const { outcome, events } = await yard.whenAtRest(id);
-  assert.deepEqual([outcome, all(events, "agent.ended").map((end) => end.outcome)], ["cancelled", ["terminated"]]);
-});

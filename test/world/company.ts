@@ -21,8 +21,6 @@ export function isRoots(event: LogEvent): boolean {
 export const order = "run the company";
 
 export type Size = { readonly tasks: readonly string[]; readonly workers: readonly number[] };
-export const wholeCompany: Size = { tasks: ["amber", "blue", "coral"], workers: [1, 2, 3] };
-
 /**
  * A company whose answers are a function of what it was told, in whatever order that came: the main agent gives a task to
  * each of a few agents, which give parts of it to workers. Of these one fails, one never comes to an end and one asks a

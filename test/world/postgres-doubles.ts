@@ -58,33 +58,6 @@ export async function stalling(t: TestContext, folder: string): Promise<{ folder
   };
 }
 
-/** A way to the server in `folder`; after `begin` the next one is let in and sent away in the same breath. */
-export async function parting(
-  t: TestContext,
-  folder: string,
-): Promise<{ folder: string; begin(): void; times(): number }> {
-  let [isParting, times] = [false, 0];
-  const place = await listenIn(t, (client) => {
-    client.on("error", () => {});
-    if (isParting) {
-      isParting = false;
-      times += 1;
-      return void client.once("data", () => client.end(Buffer.concat([message("R", int(0)), ready, farewell])));
-    }
-    const server = dial(join(folder, socketName));
-    server.on("error", () => {});
-    client.pipe(server).pipe(client);
-    client.on("close", () => server.end());
-  });
-  return {
-    folder: place,
-    times: () => times,
-    begin() {
-      isParting = true;
-    },
-  };
-}
-
 /** Another process gets the schema at `url` in the moment in which the connection of whoever holds it is cut. */
 export async function takeOver(server: PostgresServer, url: string): ReturnType<PostgresServer["session"]> {
   const schema = new URL(url).searchParams.get("schema") ?? "";
@@ -114,9 +87,6 @@ export async function sayingPostgres(t: TestContext, said: "no TLS" | "starting 
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const startingUp = message("E", Buffer.from("SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0"));
-const ready = message("Z", Buffer.from("I"));
-const farewell = message("E", Buffer.from("SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"));
-
 function message(type: string, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([Buffer.from(type), int(body.length + 4), body]);

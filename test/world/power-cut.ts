@@ -197,14 +197,14 @@ function checkEnd(recording: Recording): void {
  * What a program leaves that is killed at this moment: all that it wrote, synced or not. What it shared with others in memory
  * is not recorded, and SQLite makes it anew.
  */
-export function killedAt(recording: Pick<Recording, "before" | "steps">, moment = Number.POSITIVE_INFINITY): Tree {
+function killedAt(recording: Pick<Recording, "before" | "steps">, moment = Number.POSITIVE_INFINITY): Tree {
   const disk = openDisk(recording);
   disk.advance(moment);
   const all: Fates = { change: () => "there", sector: () => true, name: () => true };
   return new Map([...disk.state(all)].filter(([path]) => !isSharedMemory(path)));
 }
 
-export function writeTree(tree: Tree, folder: string): void {
+function writeTree(tree: Tree, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const [path, content] of tree) {
