@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { openHomes } from "../../src/homes/homes.ts";
 import { unshared } from "../../src/storage/sqlite/sharing.ts";
 import { serverGoneMs } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { cannotStore, type PostgresServer, postgresServer, onPostgres as test } from "../world/postgres-server.ts";
 import { a, b, listening, severalStorages } from "./several-storages.ts";
 import { alice, morning, unwrap } from "./storage-place.ts";
 
@@ -19,9 +19,7 @@ before(async () => {
   server = await postgresServer();
 });
 
-test("who comes back in the very moment in which its home is taken has it or has lost it, and never both have it [N1][L2]", {
-  skip,
-}, async (t) => {
+test("who comes back in the very moment in which its home is taken has it or has lost it, and never both have it [N1][L2]", async (t) => {
   const wanted = { count: 2, more: "&application_name=homes" };
   const { storages, clock, schema } = await severalStorages(t, server, wanted);
   const [one, two] = storages;
@@ -51,9 +49,7 @@ test("who comes back in the very moment in which its home is taken has it or has
 const waitingSql = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE application_name = 'homes' AND wait_event_type = 'Lock'`;
 
-test("what strangers on the same database say on our channel is no word of ours, and ends nothing [N1][Q1]", {
-  skip,
-}, async (t) => {
+test("what strangers on the same database say on our channel is no word of ours, and ends nothing [N1][Q1]", async (t) => {
   const { storages } = await severalStorages(t, server, { count: 2, more: "&application_name=strangers" });
   const [one, two] = storages;
   const heard = listening(two);
@@ -73,9 +69,7 @@ test("what strangers on the same database say on our channel is no word of ours,
   assert.deepEqual(heard, [{ topic: "models", key: "alice" }]);
 });
 
-test("what is stored of tool boxes and secrets, and who is no user any more, is told with the change itself, by its name [N1][T4][C6]", {
-  skip,
-}, async (t) => {
+test("what is stored of tool boxes and secrets, and who is no user any more, is told with the change itself, by its name [N1][T4][C6]", async (t) => {
   const { storages } = await severalStorages(t, server, { count: 2 });
   const [one, two] = storages;
   const heard = listening(two);

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
-import { before, type TestContext, test } from "node:test";
+import { before, type TestContext } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import { openConnections } from "../../src/storage/postgres/connections.ts";
 import { openLanes, type Transaction } from "../../src/storage/postgres/lanes.ts";
 import { until } from "../world/events.ts";
-import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { cannotStore, type PostgresServer, postgresServer, onPostgres as test } from "../world/postgres-server.ts";
 import { severalStorages } from "./several-storages.ts";
 import { alice, codeOf, facts, idOf, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
 
 // Two servers that want the same in one moment: both wait for what a third one holds, and go on when it lets go.
-const skip = cannotStore;
 let server: PostgresServer;
 before(async () => {
   if (!cannotStore) server = await postgresServer();
@@ -42,9 +41,7 @@ const bothOf = <T>({ storages: [one, two] }: Several, work: (storage: typeof one
   () => work(two, "two"),
 ];
 
-test("of two servers that rest on the same state of a log one appends, and the other hears that it has moved [N1][L2]", {
-  skip,
-}, async (t) => {
+test("of two servers that rest on the same state of a log one appends, and the other hears that it has moved [N1][L2]", async (t) => {
   const place = await severalStorages(t, server, { count: 2 });
   const number = await makeConversation(place.storages[0]);
   const append = bothOf(place, (storage, text) => storage.append({ number, expectedHead: 0, events: facts(text) }));
@@ -53,9 +50,7 @@ test("of two servers that rest on the same state of a log one appends, and the o
   assert.equal((await readAll(place.storages[0], number)).length, 1);
 });
 
-test("of two servers that want a conversation in one moment one has it, and the other hears so [N1][L2]", {
-  skip,
-}, async (t) => {
+test("of two servers that want a conversation in one moment one has it, and the other hears so [N1][L2]", async (t) => {
   const place = await severalStorages(t, server, { count: 2 });
   const number = await makeConversation(place.storages[0]);
   const claim = bothOf(place, (storage, name) => storage.claimLease(number, name, 15_000));
@@ -65,9 +60,7 @@ test("of two servers that want a conversation in one moment one has it, and the 
   assert.deepEqual(won, { epoch: 1, wasAbandoned: false });
 });
 
-test("a message that comes to two servers at once is stored once, and both tell the same place of it [N1][L2]", {
-  skip,
-}, async (t) => {
+test("a message that comes to two servers at once is stored once, and both tell the same place of it [N1][L2]", async (t) => {
   const place = await severalStorages(t, server, { count: 2 });
   const number = await makeConversation(place.storages[0]);
   const send = bothOf(place, (storage) => storage.append({ number, events: facts("hi"), with: { received: "m" } }));
@@ -76,9 +69,7 @@ test("a message that comes to two servers at once is stored once, and both tell 
   assert.equal((await readAll(place.storages[0], number)).length, 1);
 });
 
-test("who makes a conversation while another server makes one of that id hears that there is one, and whoever deletes it is waited for [N1][L9]", {
-  skip,
-}, async (t) => {
+test("who makes a conversation while another server makes one of that id hears that there is one, and whoever deletes it is waited for [N1][L9]", async (t) => {
   const { storages, schema } = await severalStorages(t, server, { count: 2 });
   const [one] = storages;
   const wanted = { owner: alice, id: idOf("same"), at: morning, events: facts("mine") };
@@ -97,9 +88,7 @@ test("who makes a conversation while another server makes one of that id hears t
 });
 
 /** Somebody has made the database refuse writes as if a row were locked. */
-test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", {
-  skip,
-}, async (t) => {
+test("a log takes events up to the last place that it has, and of a batch that is too long none [N1][L2]", async (t) => {
   const { storages, schema } = await severalStorages(t, server, { count: 1 });
   const [one] = storages;
   const number = await makeConversation(one);
@@ -125,9 +114,7 @@ function lanesOn(t: TestContext, onAppended: (number: number, lastSeq: number) =
 const settingsSql = `SELECT current_setting('synchronous_commit') AS commit,
   current_setting('idle_in_transaction_session_timeout') AS idle`;
 
-test("a write that need not wait for the disk of the server does not, unless another of its transaction does; none is left open for long [L2][N1][X1]", {
-  skip,
-}, async (t) => {
+test("a write that need not wait for the disk of the server does not, unless another of its transaction does; none is left open for long [L2][N1][X1]", async (t) => {
   const lanes = lanesOn(t);
   const look = async ({ one }: Transaction) => ok({ ...(await one(settingsSql)) });
   const quick = { isOnDisk: false };
@@ -138,9 +125,7 @@ test("a write that need not wait for the disk of the server does not, unless ano
   assert.deepEqual(await lanes.write("a", look, quick), hurries);
 });
 
-test("what the server gave up because two stood in each other's way is done again, five times at the most [N1][Q2]", {
-  skip,
-}, async (t) => {
+test("what the server gave up because two stood in each other's way is done again, five times at the most [N1][Q2]", async (t) => {
   const lanes = lanesOn(t);
   for (const code of ["40P01", "40001"]) {
     let attempts = 0;
@@ -155,9 +140,7 @@ test("what the server gave up because two stood in each other's way is done agai
   }
 });
 
-test("who follows hears of what was committed, and of nothing that an attempt before it had written [N1][L2]", {
-  skip,
-}, async (t) => {
+test("who follows hears of what was committed, and of nothing that an attempt before it had written [N1][L2]", async (t) => {
   const heard: string[] = [];
   const lanes = lanesOn(t, (number, lastSeq) => heard.push(`${number} ${lastSeq}`));
   let attempts = 0;

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { makeBackup } from "../../src/backup.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { findDraft } from "../../src/data-place.ts";
@@ -20,15 +19,13 @@ import { restore } from "../world/backups.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { inLanes } from "../world/lanes.ts";
-import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { type PostgresServer, postgresServer, onPostgres as test } from "../world/postgres-server.ts";
 import { must, startYard } from "../world/yard.ts";
 import { makeFixture, readContents } from "./fixture.ts";
 import type { MoveOrder, MoveTold } from "./postgres-move-child.ts";
 import { alice, codeOf, facts, idOf, makeConversation, morning, readAll, stored, unwrap } from "./storage-place.ts";
 
-test("a database with everything in it is moved to PostgreSQL and back to a file to the letter, once, and whatever is stored next has a number of its own [N1][P2][Q3]", {
-  skip: cannotStore,
-}, async (t) => {
+test("a database with everything in it is moved to PostgreSQL and back to a file to the letter, once, and whatever is stored next has a number of its own [N1][P2][Q3]", async (t) => {
   const folder = folderWith(t, {});
   const [path, copy] = [join(folder, "sessions.db"), join(folder, "copy.db")];
   const contents = await makeFixture(path);
@@ -99,9 +96,7 @@ async function counted(storage: Storage): Promise<number[]> {
   return [...[rules, facts, decisions, agents, users, tools].map(({ length }) => length), total];
 }
 
-test("nothing is brought into a database while a server lives on it, or where the last step fails; what earlier servers agreed on goes [N1][Q3]", {
-  skip: cannotStore,
-}, async (t) => {
+test("nothing is brought into a database while a server lives on it, or where the last step fails; what earlier servers agreed on goes [N1][Q3]", async (t) => {
   const path = join(folderWith(t, {}), "sessions.db");
   await makeFixture(path);
   const url = (await postgresServer()).newPlace();
@@ -141,9 +136,7 @@ function shown(value: unknown): unknown {
 /** `npm run torture`: before every single question. Else before the last one of each kind, by its first word. */
 const isEvery = process.env.AGENTYARD_MOVE_KILLS === "every";
 
-test("wherever a move to PostgreSQL is killed, all is in the file and the database is empty, or all is in the database [N1][Q2][Q3]", {
-  skip: cannotStore,
-}, async (t) => {
+test("wherever a move to PostgreSQL is killed, all is in the file and the database is empty, or all is in the database [N1][Q2][Q3]", async (t) => {
   const server = await postgresServer();
   const folder = folderWith(t, {});
   const contents = await makeFixture(join(folder, "sessions.db"));
@@ -175,9 +168,7 @@ test("wherever a move to PostgreSQL is killed, all is in the file and the databa
   t.diagnostic(`${places.length + 1} kills`);
 });
 
-test("wherever a restore onto PostgreSQL is killed, the old files are there once, and the next start finds all of the backup or says that it is not done; done again, it is [N1][Q2][Q3]", {
-  skip: cannotStore,
-}, async (t) => {
+test("wherever a restore onto PostgreSQL is killed, the old files are there once, and the next start finds all of the backup or says that it is not done; done again, it is [N1][Q2][Q3]", async (t) => {
   const server = await postgresServer();
   const folder = folderWith(t, {});
   const archive = join(folder, "yard.tar");
@@ -263,9 +254,7 @@ async function oldPlace(server: PostgresServer): Promise<string> {
   return url;
 }
 
-test("before a newer version changes the tables all of them are kept under another name, and with the old name the version before goes on [Q3][N1]", {
-  skip: cannotStore,
-}, async () => {
+test("before a newer version changes the tables all of them are kept under another name, and with the old name the version before goes on [Q3][N1]", async () => {
   const server = await postgresServer();
   const url = await oldPlace(server);
   const schema = new URL(url).searchParams.get("schema");
@@ -287,7 +276,9 @@ test("before a newer version changes the tables all of them are kept under anoth
   // As the version before counts on, so does the copy.
   const next = `SET search_path = ${schema}; ${conversationSql} ('kim', 'next', ${restOfRow})`;
   await server.run(next);
-  assert.deepEqual((await rowsOf(`SELECT number FROM ${schema}.conversation ORDER BY number`)).at(-1), { number: "3" });
+  assert.deepEqual((await rowsOf(`SELECT number FROM ${schema}.conversation ORDER BY number`)).at(-1), {
+    number: "3",
+  });
   await assert.rejects(server.run(next), /duplicate key/);
 
   // Who goes forward once more keeps that, too.
@@ -295,9 +286,7 @@ test("before a newer version changes the tables all of them are kept under anoth
   assert.deepEqual((await rowsOf(`SELECT id FROM ${copy}.conversation ORDER BY number`)).at(-1), { id: "next" });
 });
 
-test("wherever an upgrade of the tables is killed, they are the old ones or the new ones as a whole, and the next start has the new ones and the old ones beside them, once [Q3][Q2][N1]", {
-  skip: cannotStore,
-}, async (t) => {
+test("wherever an upgrade of the tables is killed, they are the old ones or the new ones as a whole, and the next start has the new ones and the old ones beside them, once [Q3][Q2][N1]", async (t) => {
   const server = await postgresServer();
   const placeOf = async () => ({ data: "", database: await oldPlace(server), isOpened: true as const });
   const questions = questionsIn(runMoves([await placeOf()]), isEveryOfUpgrade, ["CREATE", "COMMIT"]);

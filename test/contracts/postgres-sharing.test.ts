@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { before, type TestContext, test } from "node:test";
+import { before, type TestContext } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { openHomes } from "../../src/homes/homes.ts";
 import { openPostgres } from "../../src/storage/postgres/postgres.ts";
@@ -7,7 +7,7 @@ import { fillCopy } from "../../src/storage/sqlite/fill-copy.ts";
 import { type Storage, type Told, toldTopics } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { cannotStore, type PostgresServer, postgresServer } from "../world/postgres-server.ts";
+import { cannotStore, type PostgresServer, postgresServer, onPostgres as test } from "../world/postgres-server.ts";
 import { a, b, c, listening, severalStorages } from "./several-storages.ts";
 import { alice, bob, codeOf, facts, makeConversation, morning, unwrap } from "./storage-place.ts";
 
@@ -18,9 +18,7 @@ before(async () => {
   server = await postgresServer();
 });
 
-test("who asks first has a home; the others hear where it is, however many ask in one moment [N1]", {
-  skip,
-}, async (t) => {
+test("who asks first has a home; the others hear where it is, however many ask in one moment [N1]", async (t) => {
   const { storages } = await place(t, 3);
   const [one, two, three] = storages;
   assert.deepEqual(await one.beat(a), { wasGone: true, living: [a] });
@@ -37,9 +35,7 @@ test("who asks first has a home; the others hear where it is, however many ask i
   assert.equal(asked.flat().includes(undefined), false);
 });
 
-test("a server that was not seen for three seconds of the database's clock is gone: its homes and leases are free at once [N1][L2]", {
-  skip,
-}, async (t) => {
+test("a server that was not seen for three seconds of the database's clock is gone: its homes and leases are free at once [N1][L2]", async (t) => {
   const { storages, clock } = await place(t, 2);
   const [one, two] = storages;
   await one.beat(a);
@@ -68,7 +64,7 @@ test("a server that was not seen for three seconds of the database's clock is go
   assert.deepEqual([await one.homeOf("c:1", "a"), await one.homeOf("c:2", "a")], [b, a]);
 });
 
-test("a server that leaves frees its homes and leases in that moment [N1][P3]", { skip }, async (t) => {
+test("a server that leaves frees its homes and leases in that moment [N1][P3]", async (t) => {
   const { storages } = await place(t, 2);
   const [one, two] = storages;
   await one.beat(a);
@@ -83,9 +79,7 @@ test("a server that leaves frees its homes and leases in that moment [N1][P3]", 
   assert.deepEqual(await two.beat(b), { wasGone: false, living: [b] });
 });
 
-test("what waits is for the server that it is at home with; for all others when that one is gone or was buried [N1]", {
-  skip,
-}, async (t) => {
+test("what waits is for the server that it is at home with; for all others when that one is gone or was buried [N1]", async (t) => {
   const { storages, clock } = await place(t, 2);
   const [one, two] = storages;
   await one.beat(a);
@@ -107,9 +101,7 @@ test("what waits is for the server that it is at home with; for all others when 
   assert.deepEqual((await one.beat(a)).living, [a, b]);
 });
 
-test("a new process takes the leases of those who do not live, and leaves those of the living [N1][L2]", {
-  skip,
-}, async (t) => {
+test("a new process takes the leases of those who do not live, and leaves those of the living [N1][L2]", async (t) => {
   const { storages } = await place(t, 2);
   const [one, two] = storages;
   const [living, dead] = [await makeConversation(one, "living"), await makeConversation(one, "dead")];
@@ -121,7 +113,7 @@ test("a new process takes the leases of those who do not live, and leaves those 
   assert.equal(codeOf(await two.claimLease(dead, "b", 60_000)), "ok");
 });
 
-test("a clock of the database that was set back by a day keeps no dead server alive [N1][Q2]", { skip }, async (t) => {
+test("a clock of the database that was set back by a day keeps no dead server alive [N1][Q2]", async (t) => {
   const { storages, clock } = await place(t, 2);
   const [one, two] = storages;
   await one.beat(a);
@@ -132,7 +124,7 @@ test("a clock of the database that was set back by a day keeps no dead server al
   assert.deepEqual(await two.homeOf("c:1", "b"), b);
 });
 
-test("the first server says what all must have in common; it can be agreed on anew [N1]", { skip }, async (t) => {
+test("the first server says what all must have in common; it can be agreed on anew [N1]", async (t) => {
   const { storages } = await place(t, 2);
   const [one, two] = storages;
   const answers = await Promise.all([one.agree("key", "1"), two.agree("key", "2"), one.agree("files", "3")]);
@@ -143,9 +135,7 @@ test("the first server says what all must have in common; it can be agreed on an
   assert.equal(unwrap(await one.agree("key", "1")), "4");
 });
 
-test("what one tells all others hear, in order, and it itself does not; another schema hears nothing [N1]", {
-  skip,
-}, async (t) => {
+test("what one tells all others hear, in order, and it itself does not; another schema hears nothing [N1]", async (t) => {
   const { storages } = await place(t, 3);
   const [one, two, three] = storages;
   const stranger = unwrap(await openPostgres({ url: server.newPlace(), clock: systemClock, fillCopy }));
@@ -165,9 +155,7 @@ test("what one tells all others hear, in order, and it itself does not; another 
   assert.deepEqual([told(heard[0]), heard[3]], [[], []]);
 });
 
-test("who was cut off hears of a gap as soon as it can hear again, and then all that is told [N1][Q2]", {
-  skip,
-}, async (t) => {
+test("who was cut off hears of a gap as soon as it can hear again, and then all that is told [N1][Q2]", async (t) => {
   const { storages } = await place(t, 2, "&application_name=listening");
   const [one, two] = storages;
   const heard = listening(two);
@@ -183,9 +171,7 @@ test("who was cut off hears of a gap as soon as it can hear again, and then all 
   await until("it hears", () => told(heard).length === 1);
 });
 
-test("whose key or sign-in was taken away is told with the change itself, to all who may hold something open for them [N1][C6]", {
-  skip,
-}, async (t) => {
+test("whose key or sign-in was taken away is told with the change itself, to all who may hold something open for them [N1][C6]", async (t) => {
   const { storages } = await place(t, 2);
   const [one, two] = storages;
   const heard = listening(two);
@@ -209,9 +195,7 @@ test("whose key or sign-in was taken away is told with the change itself, to all
   assert.deepEqual(signedOut, ["alice ", "alice k", "alice ", "alice *"]);
 });
 
-test("an execution without an end is open once its server does not live, and not before [N1][X4]", {
-  skip,
-}, async (t) => {
+test("an execution without an end is open once its server does not live, and not before [N1][X4]", async (t) => {
   const { storages, clock } = await place(t, 2);
   const [one, two] = storages;
   await one.beat(a);
@@ -224,9 +208,7 @@ test("an execution without an end is open once its server does not live, and not
   assert.deepEqual(await open(), ["e", "old"]);
 });
 
-test("homes are asked for once and remembered; a server that ends or dies is heard of, and its homes are asked for anew [N1]", {
-  skip,
-}, async (t) => {
+test("homes are asked for once and remembered; a server that ends or dies is heard of, and its homes are asked for anew [N1]", async (t) => {
   // Time stands still until somebody is to be missed: on a busy machine, too, nobody is before that.
   let since = Number.POSITIVE_INFINITY;
   const now = () => morning + Math.max(0, Math.floor(systemClock.monotonic() - since));
@@ -268,9 +250,7 @@ test("homes are asked for once and remembered; a server that ends or dies is hea
   assert.equal(two.homes.isFresh(), false);
 });
 
-test("a process that was held up asks again before it serves as a home, and hears what it lost [N1][L2]", {
-  skip,
-}, async (t) => {
+test("a process that was held up asks again before it serves as a home, and hears what it lost [N1][L2]", async (t) => {
   const { move, ...clock } = manualClock();
   const { storages } = await place(t, 2, "", clock.now);
   const [one, two] = storages;

@@ -1,13 +1,12 @@
 // Runs alone: it starts and kills servers and a database, over and over.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { chaosServers } from "../world/chaos-servers.ts";
 import { chaosAnswer, judge, type Talked, talk } from "../world/chaos-talk.ts";
 import { pause, until } from "../world/events.ts";
 import { chanceOf, seedFor } from "../world/fuzz-chance.ts";
 import { modelServer } from "../world/model-server.ts";
-import { cannotStore, startPostgres } from "../world/postgres-server.ts";
+import { startPostgres, onPostgres as test } from "../world/postgres-server.ts";
 
 /** Three servers, 300 conversations and three minutes in `npm run torture`. */
 const conversations = Number(process.env.AGENTYARD_CHAOS_CONVERSATIONS ?? 4);
@@ -19,9 +18,7 @@ const chance = chanceOf(seedFor("chaos", wanted === undefined ? 1 : undefined));
 /** From the end of all trouble until the last turn has ended; it only tells never from late. */
 const calmMsMax = 240_000 + conversations * 1_000;
 
-test("servers on one database are killed, cut off and restarted, and the database too: nothing acknowledged is lost, nothing is done twice, every stream is whole [N1][L2][C3][Q2]", {
-  skip: cannotStore,
-}, async (t) => {
+test("servers on one database are killed, cut off and restarted, and the database too: nothing acknowledged is lost, nothing is done twice, every stream is whole [N1][L2][C3][Q2]", async (t) => {
   await using model = await modelServer((request) => {
     model.asked.length = 0;
     return chaosAnswer(request);

@@ -1,8 +1,7 @@
 // Two servers on one database, one of them killed: the other one takes over what it had, and finishes it.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { modelServer } from "../world/model-server.ts";
-import { cannotStore, startPostgres } from "../world/postgres-server.ts";
+import { startPostgres, onPostgres as test } from "../world/postgres-server.ts";
 import { firstOfEachKind, type KillPlace, killAtEach, placesIn } from "./killed.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
@@ -27,9 +26,7 @@ const pairsBesides = [
   { scenario: "roomAndUndo", conversation: "caller", callerAt: "other" },
 ] as const;
 
-test("a server killed after its first write of some kinds (after every one in `npm run torture`): another one on the same database finishes what it had: nothing is lost, nothing is there twice, and no unsafe tool is run again [N1][L2][H2][Q2]", {
-  skip: cannotStore,
-}, async (t) => {
+test("a server killed after its first write of some kinds (after every one in `npm run torture`): another one on the same database finishes what it had: nothing is lost, nothing is there twice, and no unsafe tool is run again [N1][L2][H2][Q2]", async (t) => {
   const server = await startPostgres({ max_connections: 600 });
   t.after(() => server.stop());
   await using stack = new AsyncDisposableStack();

@@ -3,14 +3,14 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { openBalancer } from "../world/balancer.ts";
 import { all, until } from "../world/events.ts";
 import { seedFor } from "../world/fuzz-chance.ts";
 import { modelServer } from "../world/model-server.ts";
-import { cannotStore, postgresServer } from "../world/postgres-server.ts";
+import { postgresServer, onPostgres as test } from "../world/postgres-server.ts";
 import { makeHome, type Program } from "../world/program.ts";
 import { modelEnv } from "../world/served.ts";
 import { must } from "../world/yard.ts";
@@ -20,9 +20,7 @@ import { must } from "../world/yard.ts";
 const root = join(import.meta.dirname, "..", "..");
 const stories = ["decisions"];
 
-test("stories are the same with two servers behind a balancer that sends each request to either [N1]", {
-  skip: cannotStore,
-}, async (t) => {
+test("stories are the same with two servers behind a balancer that sends each request to either [N1]", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "balanced-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const [outcomes, tally] = [join(folder, "outcomes.jsonl"), join(folder, "tally.jsonl")];
@@ -65,9 +63,7 @@ function linesOf<T>(path: string): T[] {
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
 const chatsCount = 3;
 
-test("two servers behind a balancer are started anew, one after the other, while people chat: no request fails, and no stream misses or repeats anything [N1][C3][L6]", {
-  skip: cannotStore,
-}, async (t) => {
+test("two servers behind a balancer are started anew, one after the other, while people chat: no request fails, and no stream misses or repeats anything [N1][C3][L6]", async (t) => {
   let held: Held | undefined;
   const heldAt = (part: number) => (part === 20 ? held?.reach() : undefined);
   await using model = await modelServer(({ text }) => ({

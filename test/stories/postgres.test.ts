@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { z } from "zod";
 import { makeBackup } from "../../src/backup.ts";
 import { holdEmptyDatabase } from "../../src/onto-database.ts";
@@ -13,18 +12,15 @@ import { folderOf, restore, treeOf } from "../world/backups.ts";
 import { alike, allFrames, folded } from "../world/chat.ts";
 import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { takeOver } from "../world/postgres-doubles.ts";
-import { cannotStore, postgresServer } from "../world/postgres-server.ts";
+import { postgresServer, onPostgres as test } from "../world/postgres-server.ts";
 import { type Home, makeHome } from "../world/program.ts";
 import { saidOf } from "../world/said.ts";
 import { killedAt, modelEnv, type Served, serve } from "../world/served.ts";
 import { must, startYard } from "../world/yard.ts";
 
-const skip = cannotStore;
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
 
-test("one variable, and a server keeps everything in PostgreSQL: killed in the middle of an answer, the next one goes on; one that has other secrets or other files is refused [N1][L2][C3]", {
-  skip,
-}, async (t) => {
+test("one variable, and a server keeps everything in PostgreSQL: killed in the middle of an answer, the next one goes on; one that has other secrets or other files is refused [N1][L2][C3]", async (t) => {
   let told = 0;
   await using model = await modelServer((request) => {
     if (stepOf(request) === 0) return { ...calls(["now", {}]), text: "Let me see. " };
@@ -64,9 +60,7 @@ test("one variable, and a server keeps everything in PostgreSQL: killed in the m
   assert.notEqual(code, 0);
 });
 
-test("a database that cannot be used ends the start with what to do, and without its password [N1][P4][Q1]", {
-  skip,
-}, async (t) => {
+test("a database that cannot be used ends the start with what to do, and without its password [N1][P4][Q1]", async (t) => {
   const { folder } = await postgresServer();
   const away = "postgres://me:verysecret@127.0.0.1:1/yard";
   const missing = `postgres:///missing?host=${folder}&user=postgres&password=verysecret`;
@@ -82,9 +76,7 @@ test("a database that cannot be used ends the start with what to do, and without
   assert.match(said[1] ?? "", /there is no database of this name \(.*"missing".*\)[\s\S]*createdb --encoding=UTF8/);
 });
 
-test("a backup with the key has it also where files lie in a folder of their own: secrets can be read after a restore [N1][Q3][Q1]", {
-  skip,
-}, async (t) => {
+test("a backup with the key has it also where files lie in a folder of their own: secrets can be read after a restore [N1][Q3][Q1]", async (t) => {
   const folder = folderOf(t);
   const [data, path, copy] = [join(folder, "data"), join(folder, "yard.tar"), join(folder, "copy")];
   const url = (await postgresServer()).newPlace();
@@ -99,27 +91,6 @@ test("a backup with the key has it also where files lie in a folder of their own
   assert.equal(await must(restored.secrets.open(localOwner, "weather")), "a token");
 });
 
-test("a file of an older format is moved as the newest format has it, kept whole beside what was moved before, and doctor finds nothing wrong [N1][P2][Q3]", {
-  skip,
-}, async (t) => {
-  const home = makeHome(t, { env: { AGENTYARD_DATABASE_URL: (await postgresServer()).newPlace() } });
-  const file = join(home.folder, "data", "sessions.db");
-  mkdirSync(dirname(file));
-  copyFileSync(join(import.meta.dirname, "..", "data", "sessions-v1.db"), file);
-  writeFileSync(`${file}.moved`, "moved before");
-  const { code, output, errors } = await home.start("migrate", "--json").ended;
-  assert.equal(code, 0, errors);
-  const { keptAt } = JSON.parse(output);
-  assert.equal(keptAt, `${file}.moved-2`);
-  assert.equal(readFileSync(`${file}.moved`, "utf8"), "moved before");
-  for (const name of [file, `${file}-wal`, `${file}-shm`]) assert.equal(existsSync(name), false, name);
-  using kept = new DatabaseSync(keptAt, { readOnly: true });
-  assert.ok(Number(kept.prepare("PRAGMA user_version").get()?.user_version) > 1);
-  const { checks } = JSON.parse((await home.start("doctor", "--json").ended).output);
-  const database = checks.find(({ name }: { name: string }) => name === "database");
-  assert.deepEqual([database.status, /PostgreSQL/.test(database.text)], ["ok", true], JSON.stringify(database));
-});
-
 // What was said and done is the same to the letter wherever it is kept. `npm run torture` does it with 10,000 conversations.
 
 const count = Number(process.env.AGENTYARD_MOVED_CONVERSATIONS ?? 8);
@@ -128,9 +99,7 @@ const atOnceMax = 16;
 const pageMax = Math.min(100, Math.ceil(count / 3));
 const key = "a key that all of these servers have";
 
-test("a yard that is moved to PostgreSQL, backed up there and restored onto another server has the same histories and files, byte for byte [N1][P2][Q3]", {
-  skip,
-}, async (t) => {
+test("a yard that is moved to PostgreSQL, backed up there and restored onto another server has the same histories and files, byte for byte [N1][P2][Q3]", async (t) => {
   await using model = await modelServer(answer);
   const onFiles = makeHome(t, { env: { ...modelEnv(model), AGENTYARD_KEY: key } });
   const first = await serve(onFiles);
@@ -170,9 +139,7 @@ test("a yard that is moved to PostgreSQL, backed up there and restored onto anot
   await end(third);
 });
 
-test("a backup is restored onto an empty database server only, and what hinders it leaves both sides as they were [N1][P2][P4][Q3]", {
-  skip,
-}, async (t) => {
+test("a backup is restored onto an empty database server only, and what hinders it leaves both sides as they were [N1][P2][P4][Q3]", async (t) => {
   const folder = folderOf(t);
   const archive = join(folder, "yard.tar");
   const shared = join(folder, "shared");
@@ -205,9 +172,7 @@ const placeIn = (url: string) => ({
   ...{ url, statementMsMax: 60_000, connectionsMax: 2, awayMsMax: 0, peerAddress: undefined },
 });
 
-test("no empty yard begins where a restore onto a database server was killed; files that a server would not find are no part of a move [N1][P4][Q3]", {
-  skip,
-}, async (t) => {
+test("no empty yard begins where a restore onto a database server was killed; files that a server would not find are no part of a move [N1][P4][Q3]", async (t) => {
   await using model = await modelServer(answer);
   const killed = await onServer(t, model, {});
   const shared = join(killed.folder, "shared");

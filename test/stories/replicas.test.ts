@@ -4,21 +4,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { folded } from "../world/chat.ts";
 import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { playedProvider, sandboxOver } from "../world/played-provider.ts";
-import { cannotStore } from "../world/postgres-server.ts";
+import { onPostgres as test } from "../world/postgres-server.ts";
 import { openBrowser, signInServer } from "../world/sign-in-service.ts";
 import { type OneOfTwo, startTwo, type TwoYards } from "../world/two-yards.ts";
 import { must, openReplica } from "../world/yard.ts";
 
 // Two processes on one database. Every conversation is at home in one of them; whoever comes to the other notices nothing.
 
-const needed = { skip: cannotStore };
 const long = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
 
 /** A conversation that is at home in this process. */
@@ -47,9 +45,7 @@ async function restAt({ client }: Pick<OneOfTwo, "client">, id: string, turn = 1
   return said;
 }
 
-test("a chat that is at home in one server is streamed, read on, stopped and answered through the other [N1][C3]", {
-  ...needed,
-}, async () => {
+test("a chat that is at home in one server is streamed, read on, stopped and answered through the other [N1][C3]", async () => {
   await using model = await modelServer(() => ({ text: long, paceMs: 5 }));
   await using two = await startTwo({ model });
   const { one, other } = two;
@@ -83,9 +79,7 @@ test("a chat that is at home in one server is streamed, read on, stopped and ans
   assert.equal(await answerAt(one, await startAt(other), "hi"), "of the other");
 });
 
-test("an event stream that broke off at one server is taken up at the other, without a gap and without a word twice [N1][C3]", {
-  ...needed,
-}, async () => {
+test("an event stream that broke off at one server is taken up at the other, without a gap and without a word twice [N1][C3]", async () => {
   // Ten words for each reader, and no end before the last one has them all: on a busy machine, too, nobody comes too late.
   const turns = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
   const heldAt = (part: number) => turns[Math.floor((part - 1) / 10)]?.promise;
@@ -137,9 +131,7 @@ async function* eventsOf(response: Response) {
   }
 }
 
-test("a file that is too large is refused by the server that has the conversation before any of it was sent to the other [N1][F4]", {
-  ...needed,
-}, async () => {
+test("a file that is too large is refused by the server that has the conversation before any of it was sent to the other [N1][F4]", async () => {
   await using two = await startTwo();
   const id = await startAt(two.one);
   const url = `${two.other.address}/api/v1/conversations/${id}/files/uploads/a.csv`;
@@ -153,9 +145,7 @@ test("a file that is too large is refused by the server that has the conversatio
 
 // Two processes on one database, and who comes in: a load balancer sends each request of a browser to any of them.
 
-test("who begins to sign in through a service at one process comes back at the other, and people of one name stay two [N1][C6]", {
-  ...needed,
-}, async (t) => {
+test("who begins to sign in through a service at one process comes back at the other, and people of one name stay two [N1][C6]", async (t) => {
   const service = await signInServer({ s1: { preferred_username: "ann" }, s2: { preferred_username: "ann" } });
   t.after(() => service.close());
   const { issuer, secret: clientSecret } = service;
@@ -184,9 +174,7 @@ test("who begins to sign in through a service at one process comes back at the o
   assert.equal((await must(one.client.call("listUsers"))).items.length, 2);
 });
 
-test("who signs out at one process is signed out at both, also where that is handed on without their cookie [N1][C6]", {
-  ...needed,
-}, async () => {
+test("who signs out at one process is signed out at both, also where that is handed on without their cookie [N1][C6]", async () => {
   await using two = await startTwo();
   const password = "a good password";
   await must(two.one.client.call("addUser", { body: { id: "ann", password } }));
@@ -207,9 +195,7 @@ test("who signs out at one process is signed out at both, also where that is han
   }
 });
 
-test("a stream at one process ends when its key is taken away at the other, and so does one that was handed on [N1][C6]", {
-  ...needed,
-}, async () => {
+test("a stream at one process ends when its key is taken away at the other, and so does one that was handed on [N1][C6]", async () => {
   await using two = await startTwo();
   const { one, other } = two;
   await must(one.client.call("addUser", { body: { id: "ann" } }));
@@ -235,9 +221,7 @@ test("a stream at one process ends when its key is taken away at the other, and 
 
 // Programs of several processes on one database: what runs in one of them is not over because another one begins or ends.
 
-test("a program runs on where it runs, whichever other process begins or ends meanwhile [N1][X4]", {
-  skip: cannotStore,
-}, async (t) => {
+test("a program runs on where it runs, whichever other process begins or ends meanwhile [N1][X4]", async (t) => {
   const provider = playedProvider();
   const options = sandboxOver(provider);
   await using two = await startTwo(options);
@@ -269,9 +253,7 @@ test("a program runs on where it runs, whichever other process begins or ends me
   assert.match(await told.text(), /"status":"completed"/);
 });
 
-test("a program of a conversation is stopped where it runs, whichever server is asked [N1][X2]", {
-  skip: cannotStore,
-}, async () => {
+test("a program of a conversation is stopped where it runs, whichever server is asked [N1][X2]", async () => {
   await using two = await startTwo(sandboxOver(playedProvider()));
   const { path, stateOf } = await runningAtOther(two);
   const stopped = await two.one.send("POST", `${path}/cancel`);

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { chownSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import pg from "pg";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
@@ -13,6 +14,11 @@ const programs = globSync("/usr/lib/postgresql/*/bin")
 /** Why there is no database server here; false where there is one. */
 export const cannotStore =
   programs === undefined || !existsSync(join(programs, "initdb")) ? "postgresql is needed" : false;
+
+/** A test that needs one. */
+export function onPostgres(says: string, holds: (t: TestContext) => Promise<void>): void {
+  test(says, { skip: cannotStore }, holds);
+}
 
 /** A real server, reached through a socket in its folder. */
 export type PostgresServer = {
