@@ -246,26 +246,36 @@ test("a linked skill's scripts run in the sandbox, which sees a read-only copy a
   assert.match(last, /No such file or directory/);
 });
 
-test("a skill that is named while a turn runs is told with the step that takes the message up [L4][K1][L1]", async (t) => {
-  const { data } = skillFolder(t, "pdf-forms");
-  const { promise: steered, resolve: goOn } = Promise.withResolvers<void>();
-  await using model = await modelServer([{ ...calls(["now", {}]), heldUntil: steered }, says("done")]);
-  await using yard = await startYard({ model, data });
+test("a skill that is named while a turn runs is told with the step that takes the message up: none any more in the last step [L4][K1][L1]", async (t) => {
+  const { data } = skillFolder(t, "pdf-forms", "chinese-reports");
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = (gate: typeof first) => ({ ...calls(["now", {}]), heldUntil: gate.promise });
+  await using model = await modelServer([held(first), held(second), says("done"), says("done, too")]);
+  await using yard = await startYard({ model, data, env: { MAX_LOOPS: "2" } });
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
   const send = (text: string, mode: "queue" | "steer") =>
     must(yard.client.call("sendMessage", { params: { id }, body: { text, mode } }));
   await send("begin", "queue");
   await until("the model is asked", () => model.asked.length === 1);
   await send("with @pdf-forms, please", "steer");
-  goOn();
+  first.resolve();
+  await until("the model is asked again", () => model.asked.length === 2);
+  await send("and @chinese-reports", "steer");
+  second.resolve();
   const { events } = await yard.whenAtRest(id);
-  assert.deepEqual(model.asked.map(reminderOf), [
-    undefined,
-    "The user named a skill: read skills/pdf-forms/SKILL.md before you begin, and follow it.",
-  ]);
+  const told = (name: string) =>
+    `The user named a skill: read skills/${name}/SKILL.md before you begin, and follow it.`;
+  assert.deepEqual(
+    [reminderOf(model.asked[1]), reminderOf(model.asked[3])],
+    [told("pdf-forms"), told("chinese-reports")],
+  );
+  assert.doesNotMatch(newestOf(model.asked[2]), /chinese-reports/);
   assert.deepEqual(
     all(events, "skill.linked").map(({ turn, skill }) => [turn, skill]),
-    [[1, "pdf-forms"]],
+    [
+      [1, "pdf-forms"],
+      [2, "chinese-reports"],
+    ],
   );
 });
 
