@@ -7,8 +7,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Kind, type Recall, recallAfter, type Summariser } from "../test/world/fidelity.ts";
-import { prefixReuse, type Reuse } from "../test/world/prefix-reuse.ts";
+import { type Kind, type Recall, recallAfter, type Summariser } from "./context/fidelity.ts";
+import { prefixReuse, type Reuse } from "./context/prefix-reuse.ts";
 
 const resultsFolder = join(import.meta.dirname, "results");
 const { values: flags } = parseArgs({ options: { short: { type: "boolean", default: false } } });

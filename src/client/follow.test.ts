@@ -36,13 +36,6 @@ test("whoever follows a server that says what nobody can read is told so, and do
   }
 });
 
-test("a connection that breaks is made again, and nobody hears of it [C3]", async () => {
-  const breaking = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
-  const caughtUp = 'data: {"frame":"caught_up","head":0}\n\n';
-  const told = await follow([new Response(breaking, { headers: type }), new Response(caughtUp, { headers: type })]);
-  assert.deepEqual(told, [{ frame: "caught_up", head: 0 }]);
-});
-
 /** What is heard until the answers are used up. */
 async function follow(answers: Response[]): Promise<FollowFrame[]> {
   const left = new AbortController();
@@ -76,26 +69,6 @@ test("a connection that breaks goes on after the last word that came, and nothin
     ["one ", "cut", "two ", "result"],
   );
   assert.deepEqual(asked, [undefined, "4-0", "4-0", "1008-0", "1008-0"]);
-});
-
-test("a server that knows nothing of it, or stays away, is not asked for ever [X2]", async () => {
-  const unknown = { ...cut, code: "execution_not_found", status: 404 };
-  assert.deepEqual(await executionNews(() => failed(unknown)), [{ frame: "failed", failure: unknown }]);
-  let asked = 0;
-  const away = await executionNews(() => {
-    asked += 1;
-    return response();
-  });
-  assert.deepEqual([away, asked], [[{ frame: "failed", failure: cut }], 8]);
-});
-
-test("a server that says of it what nobody can read is asked once [X2]", async () => {
-  let asked = 0;
-  const told = await executionNews(() => {
-    asked += 1;
-    return ok(new Response("data: {\n\n", { headers: { "content-type": "text/event-stream" } }));
-  });
-  assert.deepEqual([told, asked], [[{ frame: "failed", failure: cut }], 1]);
 });
 
 test("who lets go hears nothing more [X2]", async () => {

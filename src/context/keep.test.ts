@@ -5,10 +5,10 @@ import { type Turn, talkOf } from "../../test/world/talk.ts";
 import type { History } from "../log/log.ts";
 import type { CompactionCause, NewEvent } from "../protocol/events.ts";
 import { forModels } from "../words/words.ts";
-import { bodyStart, keepNewest, trimOld } from "./keep.ts";
+import { keepNewest, trimOld } from "./keep.ts";
 import { planRoom } from "./plan-room.ts";
-import { needsRoom, roomOf } from "./room.ts";
-import { shortenedText, trimsOf } from "./shorten.ts";
+import { roomOf } from "./room.ts";
+import { shortenedText } from "./shorten.ts";
 import { defaultWindowLimits as limits, messageTokens } from "./tokens.ts";
 
 /** Of so many tokens with what stands around it. */
@@ -87,17 +87,6 @@ test("old results are shortened from 301 tokens on, those of the newest part nev
   assert.ok(Math.abs(tokens - (roomFor(history).prefix + whole + shorter)) <= 4, `${tokens}`);
 });
 
-test("of results that are too long together the short ones stay, and the long ones share what is left [Z2]", () => {
-  const { history } = talkOf([{ said: sized(100), steps: [[sized(900), sized(50), sized(700)]] }]);
-  const { first, trims, tokens } = keepNewest(history, roomFor(history), { ...all, tokensMax: 1_000 });
-  const each = (1_000 - messageTokens(history.messages[1]) - 50) / 2;
-  const lengths = trims.map(({ text }) => Math.ceil(text.length / 4) + 4);
-  const places = [history.seqs[2], history.seqs[4]];
-  assert.deepEqual([first, trims.map(({ seq }) => seq)], [1, places]);
-  for (const length of lengths) assert.ok(length <= each && length > each - 40, `${lengths} of ${each}`);
-  assert.ok(tokens <= 1_000 && tokens > 920, `${tokens}`);
-});
-
 const alike = (tokens: number): Turn => ({ said: sized(tokens), steps: [], answer: sized(tokens) });
 
 const many = (count: number, tokens: number) => Array.from({ length: count }, () => alike(tokens));
@@ -105,24 +94,6 @@ const many = (count: number, tokens: number) => Array.from({ length: count }, ()
 const readerOf = (windowTokens: number) => ({ windowTokens, promptSize: "full", limits }) as const;
 
 const all99 = { tokensMax: 10_000, messagesMax: 99, messagesMin: 99, tokensWanted: 10_000 };
-
-test("of messages that a caller gave along, which stand before the log, exactly the older ones are left out [Z2][C1]", () => {
-  const { history } = talkOf(many(3, 100));
-  history.seqs.splice(0, 6, -6, -5, -4, -3, -2, -1);
-  const { first, upTo } = keepNewest(history, roomOf(history, readerOf(100_000)), { ...all99, messagesMax: 2 });
-  assert.deepEqual([first, upTo], [4, -3]);
-});
-
-test("of a full window of any size fifteen hundredths stay, on request the newest ten messages [Z2]", () => {
-  const { history } = talkOf(many(200, 100));
-  const kept = (by: CompactionCause) => {
-    const reader = readerOf(100_000);
-    const plan = planRoom(history, roomOf(history, reader), { ...reader, by });
-    return plan.kind === "leave_out" && [plan.kept.first, plan.kept.tokens, plan.isSummedUp];
-  };
-  for (const by of ["window", "overflow"] as const) assert.deepEqual(kept(by), [250, 15_000, true]);
-  for (const by of ["person", "tool"] as const) assert.deepEqual(kept(by), [390, 1_000, true]);
-});
 
 test("where nothing can be left out and it does not fit, the window is exhausted; where it fits there is nothing to do [Z2]", () => {
   const { history } = talkOf(many(3, 100));
@@ -135,21 +106,6 @@ test("where nothing can be left out and it does not fit, the window is exhausted
   const scaled = (left: number) =>
     planRoom(long, { ...room, scale: 2, limit: room.prefix + left }, { ...reader, by: "person" }).kind;
   assert.deepEqual([scaled(119), scaled(120)], ["exhausted", "leave_out"], "as its provider counts");
-});
-
-test("where what is never lost needs more than would be comfortable, room is made only when that is used up, too [Z1][Z2]", () => {
-  const rules = Array.from({ length: 12 }, (_, n) => ({ said: `Always mind rule ${n}.`, steps: [], answer: "yes" }));
-  const { history } = talkOf(rules, { system: "word".repeat(1_299) });
-  const reader = { windowTokens: 7_000, promptSize: "small", limits } as const;
-  const counting = (input: number) => {
-    history.counted = { usage: { input, output: 0 }, estimated: true, messages: history.messages.length };
-    return [roomOf(history, reader).trigger, needsRoom(history, reader)] as const;
-  };
-  // The prompt is counted as 5,200 tokens, and three fifths of what it leaves end at 6,280.
-  const [trigger] = counting(6_500);
-  assert.ok(trigger > 6_500 && trigger <= 6_744, `${trigger}`);
-  assert.deepEqual(counting(trigger), [trigger, false]);
-  assert.deepEqual(counting(trigger + 1), [trigger, true]);
 });
 
 const reader = { windowTokens: 100_000, promptSize: "full", limits } as const;
@@ -198,21 +154,6 @@ test("messages that joined in one place stay or go together, and so do an answer
   );
 });
 
-test("where one of several messages of a place is shortened all of them are named, and the others stay as they are [Z2][Z3]", () => {
-  const history = joined({ text: `c ${"word ".repeat(600)}\n\nfile`, own: 2 });
-  const short = shortenedText(history.messages[5] ?? assert.fail(), 200);
-  const place = history.seqs[5] ?? 0;
-  assert.deepEqual(trimsOf(history, new Map([[5, short]])), [
-    { seq: place, text: "b" },
-    { seq: place, text: short.text, own: 2 },
-  ]);
-  assert.deepEqual(trimsOf(history, new Map([[4, { text: "x" }]])), [
-    { seq: place, text: "x" },
-    { seq: place, text: history.messages[5]?.text, own: 2 },
-  ]);
-  assert.deepEqual(trimsOf(history, new Map()), []);
-});
-
 test("old images go from messages and from results, whatever their text weighs, and what is left is weighed without them [Z2]", () => {
   const talk = talkOf([{ said: "see", images: 2, steps: [["looked"]], answer: "seen" }]);
   const { history } = talk;
@@ -233,19 +174,6 @@ test("old images go from messages and from results, whatever their text weighs, 
   const left = texts.reduce((sum, text) => sum + messageTokens({ role: "user", text }), 0);
   assert.equal(tokens, room.prefix + left + messageTokens(history.messages[1]) + messageTokens(history.messages[3]));
   assert.deepEqual(trimOld(history, room, 100_000).trims, [], "the newest part stays as it is");
-});
-
-test("what stands for older messages is neither shortened nor counted as one of them [Z2]", () => {
-  const talk = talkOf([{ said: "go", steps: [["one"], ["two"]] }]);
-  const upTo = talk.history.seqs[2] ?? 0;
-  talk.compact({ strategy: "compact", upTo, summary: "s".repeat(9_000), messagesBefore: 5, messagesAfter: 3 });
-  const { history } = talk;
-  const room = roomOf(history, reader);
-  assert.deepEqual([bodyStart(history), history.messages.length], [1, 3]);
-  assert.deepEqual(trimOld(history, room, 0).trims, []);
-  const { first, tokens, upTo: last } = keepNewest(history, room, all99);
-  assert.deepEqual([first, last], [1, upTo]);
-  assert.equal(tokens, messageTokens(history.messages[1]) + messageTokens(history.messages[2]));
 });
 
 test("a message that fits stays whole with its reminder; one whose own words stand before the cut keeps them all as its own [Z2][Z3]", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { numbered, step } from "../../test/world/any-log.ts";
+import { numbered } from "../../test/world/any-log.ts";
 import { anyText } from "../../test/world/any-text.ts";
 import { talkOf } from "../../test/world/talk.ts";
 import { foldHistory } from "../log/log.ts";
@@ -99,22 +99,6 @@ test("of what there is no room for the number is told, and whether it can be fou
   assert.ok(none.text.includes(`${sections.standing}\n${notRepeated(60, true)}`), none.text);
 });
 
-test("of selected files the forty newest are named, and nothing that the user only said beyond its share [Z3][C2]", () => {
-  const files = Array.from({ length: 41 }, (_, n) => `/w/${n}.csv`);
-  const selected = { root: "/w/", session: "sess-me", files };
-  const named = pinned(turnOf("look", 1, { selected }));
-  const shown = [...named.text.matchAll(/^- \/w\/(\d+)\.csv$/gm)].map(([, number]) => Number(number));
-  assert.deepEqual(
-    shown,
-    Array.from({ length: 40 }, (_, index) => 40 - index),
-  );
-  assert.deepEqual(named.kept, { request: 1, selected: 40 });
-  const lines = Array.from({ length: 20 }, (_, n) => turnOf(`the price of part ${n}`, n + 1)).flat();
-  const count = (saidTokensMax?: number) => pinned(lines, { saidTokensMax }).kept.said ?? 0;
-  assert.deepEqual([count(), count(-1)], [19, 0]);
-  assert.ok(count(1_100) > 2 && count(1_100) < 12, `${count(1_100)}`);
-});
-
 test("of a long message the lines that sound like instructions are kept as such, and the rest of it by its ends [Z3]", () => {
   const filler = "and so on and on ".repeat(150);
   const long = `It begins. ${filler}\n  Never touch uploads.  \n${filler} It ends.`;
@@ -123,57 +107,6 @@ test("of a long message the lines that sound like instructions are kept as such,
   assert.ok(text.includes(`${sections.standing}\n${words("Never touch uploads.")}`), text);
   const rest = text.slice(text.indexOf(sections.said));
   assert.match(rest, /<user_words>\nIt begins\. [^[]*\n\[\.\.\. shortened [^\n]*\n[^[]* It ends\.\n<\/user_words>/);
-});
-
-test("an instruction stands among the instructions alone, and blanks that were thrown in are nothing that was said [Z3][L7]", () => {
-  const { text, kept } = pinned([
-    { type: "message.user", id: "m", text: "Always be brief.", mode: "queue" },
-    { type: "turn.started", turn: 1, message: "m", epoch: 1 },
-    { type: "message.user", id: "n", text: "  ", mode: "steer" },
-    { type: "message.user", id: "o", text: "Count the rows.", mode: "steer" },
-    step(1, { joined: ["n", "o"] }),
-  ]);
-  assert.deepEqual(kept, { request: 1, standing: 1 });
-  assert.ok(text.includes(`${sections.request}\n${words("Count the rows.")}\n`), text);
-});
-
-const numbersIn = (text: string, what: RegExp) => [...text.matchAll(what)].map(([, number]) => Number(number));
-
-const many = (count: number, line: (n: number) => string) => Array.from({ length: count }, (_, n) => line(n + 1));
-
-const question: NewEvent = {
-  ...{ type: "decision.asked", turn: 1, id: "d1", call: "c1", kind: "question", tool: "ask_user" },
-  question: `Which of the ${"many ".repeat(30)}colours?`,
-};
-
-test("of very many files the forty that something was done to last are named, newest first, with what was done in its order [Z3]", () => {
-  const after = { bytes: 1, mode: 0o644, hash: "h" };
-  const changed = (path: string): NewEvent => ({ type: "file.changed", path, by: "tool", after });
-  const read = (path: string): NewEvent => ({ type: "file.known", path, hash: "h" });
-  const { text, kept } = pinned([read("f3"), ...many(41, (n) => `f${n}`).map(changed), read("f2")], {
-    tokensMax: 10_000,
-  });
-  assert.deepEqual(kept, { files: 40 });
-  const others = many(39, String).map((_, at) => 41 - at);
-  assert.deepEqual(numbersIn(text, /^- f(\d+)/gm), [2, ...others]);
-  for (const line of [forModels.compact.file("f2", ["made", "read"]), forModels.compact.file("f3", ["read", "made"])])
-    assert.ok(text.includes(line), line);
-});
-
-test("what waits for a person is kept, what a caller's own program is to answer is not [Z3][C5]", () => {
-  assert.deepEqual(pinned([question], { tokensMax: 1_000 }).kept, { open: 1 });
-  assert.deepEqual(pinned([{ ...question, kind: "function" }], { tokensMax: 1_000 }), { text: "", kept: {} });
-});
-
-test("of a list that there is no room for, what is still to be done is kept before what is done [Z3]", () => {
-  const todos = many(12, (n) => `${n} ${"word ".repeat(20)}`).map((content, index) => ({
-    ...{ id: `${index}`, content, priority: "high" as const },
-    status: index < 9 ? ("completed" as const) : ("pending" as const),
-  }));
-  const { text, kept } = pinned([{ type: "todo.set", todos }], { tokensMax: 200 });
-  const shown = todos.filter(({ content }) => text.includes(content.slice(0, 12)));
-  assert.ok((kept.todos ?? 0) > 3 && (kept.todos ?? 0) < 9, JSON.stringify(kept));
-  assert.deepEqual(shown.slice(-3), todos.slice(-3));
 });
 
 test("of very many decisions the newest are kept: what was refused just now is not forgotten [Z3][H2]", () => {
@@ -204,23 +137,6 @@ test("of very many decisions the newest are kept: what was refused just now is n
   assert.deepEqual(linesFor(4_000), newest.slice(-30));
   const [few, none] = [linesFor(60), linesFor(0)];
   assert.deepEqual([few, few.length > 2 && few.length < 10, none], [newest.slice(-few.length), true, []]);
-});
-
-test("a task in whose turn the user threw something in is kept as what was asked for, whole, and not as something once said [Z3][L7]", () => {
-  const task = `Compare the offers. ${"This one is as good as that one. ".repeat(180)}Write a page.`;
-  const history = foldHistory(
-    numbered([
-      { type: "message.user", id: "m", text: task, mode: "queue" },
-      { type: "turn.started", turn: 1, message: "m", epoch: 1 },
-      step(1),
-      { type: "message.user", id: "n", text: "Use English.", mode: "steer" },
-      step(2, { joined: ["n"] }),
-    ]),
-  );
-  const { text, kept } = pinsOf(history, { tokensMax: 10_000, isGone: () => true, canSearch: true });
-  const { words, sections } = forModels.compact;
-  assert.ok(text.endsWith(`${sections.request}\n${words(task)}\n${words("Use English.")}`), text);
-  assert.deepEqual(kept, { request: 2 });
 });
 
 test("an instruction has 400 tokens at the most, and what was said is repeated whole up to there [Z3]", () => {

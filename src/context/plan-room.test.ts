@@ -7,7 +7,7 @@ import { estimateTokens } from "../models/models.ts";
 import type { CompactionCause } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import { forModels } from "../words/words.ts";
-import { bodyStart, trimOld } from "./keep.ts";
+import { bodyStart } from "./keep.ts";
 import { type Compacted, planRoom, summedUp, withoutSummary } from "./plan-room.ts";
 import { roomOf } from "./room.ts";
 import { defaultWindowLimits as limits, messageTokens, prefixTokens } from "./tokens.ts";
@@ -152,47 +152,6 @@ function planFor(history: History, windowTokens: number, by: CompactionCause = "
   return { room, plan: planRoom(history, room, { ...reader, by }) };
 }
 
-test("results are only made shorter as long as that gets below the mark, and to the last token of it [Z2]", () => {
-  const { history } = talkOf([{ said: "look", steps: Array.from({ length: 8 }, () => [words(400)]) }]);
-  const reader = readerOf(9_000);
-  const room = roomOf(history, reader);
-  const whole = Math.min(limits.keptShare * reader.windowTokens, room.kept);
-  const { trims, tokens } = trimOld(history, room, whole);
-  const planWith = (target: number) => planRoom(history, { ...room, target }, { ...reader, by: "overflow" });
-  assert.deepEqual(planWith(tokens), {
-    kind: "trim",
-    compacted: {
-      ...{ strategy: "trim", by: "overflow", upTo: 0, summary: "", trims },
-      ...{ messagesBefore: 17, messagesAfter: 17, tokensBefore: room.used, tokensAfter: tokens },
-    },
-  });
-  assert.equal(planWith(tokens - 1).kind, "leave_out");
-  assert.equal(
-    planRoom(history, room, { ...reader, by: "person" }).kind,
-    "leave_out",
-    "who asks for it wants a summary",
-  );
-});
-
-test("of a full window five messages and more are summed up, on request each one; without room for a summary none is [Z2]", () => {
-  const { history } = talkOf(many(30, words(20)));
-  const reader = readerOf(8_000);
-  const room = roomOf(history, reader);
-  /** So many are left out that exactly this number stays. */
-  const planKeeping = (count: number, by: CompactionCause, summary = room.summary) => {
-    const tokens = history.messages.slice(-count).reduce((sum, message) => sum + room.weigh(message), 0);
-    const wanted = { ...reader, limits: { ...limits, keptMessages: count, keptShare: 0 }, by };
-    const plan = planRoom(history, { ...room, kept: tokens, summary }, wanted);
-    return plan.kind === "leave_out" ? [plan.kept.first, plan.isSummedUp] : [plan.kind];
-  };
-  assert.deepEqual(planKeeping(55, "window"), [5, true]);
-  assert.deepEqual(planKeeping(56, "window"), [4, false]);
-  assert.deepEqual(planKeeping(59, "person"), [1, true]);
-  assert.deepEqual(planKeeping(59, "tool"), [1, true]);
-  assert.deepEqual(planKeeping(40, "overflow", 0), [20, false]);
-  assert.deepEqual(planKeeping(60, "person"), ["nothing"]);
-});
-
 test("what is told of room that was made is all of it: what stays, what it weighs and what it cost [Z2][L2]", () => {
   const { history } = talkOf(many(20, words(30)));
   const { room, plan } = planFor(history, 8_000, "person");
@@ -212,28 +171,6 @@ test("what is told of room that was made is all of it: what stays, what it weigh
     kept: { said: 15 },
   });
   assert.equal(summary.slice(prose?.at, (prose?.at ?? 0) + (prose?.length ?? 0)), "In short.");
-});
-
-test("what was summed up before keeps its two ends where there is less room for it now [Z2]", () => {
-  const talk = talkOf(many(20, words(30)));
-  const { room, plan } = planFor(talk.history, 8_000, "person");
-  assert.ok(plan.kind === "leave_out");
-  const long = `It begins. ${"and so on ".repeat(200)} It ends.`;
-  talk.compact(summedUp(talk.history, room, { by: "person", strategy: "compact", kept: plan.kept, prose: long }));
-  const proseFor = (summary: number, scale = 1) => {
-    const made = withoutSummary(talk.history, { ...room, summary, scale }, { by: "window", messagesKeptMax: 4 });
-    assert.ok(made !== undefined);
-    assert.deepEqual([made.strategy, made.messagesAfter], ["fallback", 5]);
-    const { at = 0, length = 0 } = made.prose ?? {};
-    return made.summary.slice(at, at + length);
-  };
-  const tokens = estimateTokens(long);
-  assert.equal(proseFor(tokens), long);
-  const less = proseFor(tokens - 1);
-  assert.match(less, /^It begins\. and so.*\.\.\..*and so on {2}It ends\.$/);
-  assert.ok(estimateTokens(less) <= tokens && estimateTokens(less) > tokens - 6, `${estimateTokens(less)}`);
-  assert.ok(estimateTokens(proseFor(tokens, 2)) <= tokens / 2 + 1, "as its provider counts");
-  assert.equal(proseFor(0), "");
 });
 
 test("without a model there is nothing to leave out of what fits, and nothing is left out twice [Z2]", () => {
@@ -259,21 +196,6 @@ test("without a model there is nothing to leave out of what fits, and nothing is
   const again = leftOut(4) ?? assert.fail();
   assert.ok(again.summary.includes(forModels.compact.leftOut(36, false)), again.summary);
   assert.equal(again.messagesAfter, 5);
-});
-
-test("where nothing is left out but something shortened, no summary stands before it; and where all stays there is nothing to do [Z2]", () => {
-  const { history } = talkOf([{ said: words(9_000), steps: [] }]);
-  const room = roomOf(history, readerOf(4_000));
-  const { trims = [], ...told } =
-    withoutSummary(history, room, { by: "window", messagesKeptMax: 150 }) ?? assert.fail();
-  const [short] = trims;
-  assert.deepEqual(told, {
-    ...{ strategy: "fallback", by: "window", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
-    ...{ tokensBefore: room.used, tokensAfter: room.prefix + room.weigh({ role: "user", text: short?.text ?? "" }) },
-  });
-  const few = talkOf(many(3)).history;
-  const tight = { ...roomOf(few, readerOf(8_000)), limit: 1 };
-  assert.equal(withoutSummary(few, tight, { by: "window", messagesKeptMax: 150 }), undefined);
 });
 
 test("what is never lost keeps to its room beside what stays, as its provider counts, and stands there even where that weighs too much [Z2][Z3]", () => {

@@ -94,13 +94,6 @@ test("a summariser is told of three quarters of its room in words, and of 200 wh
     assert.equal(told(strategy, tokensMax), forModels.compact.summariser({ language: "en", strategy, words: count }));
 });
 
-test("a summary may fill its room, and not have a token more [Z2]", () => {
-  const text = `The user wants ${"tea ".repeat(40)}now.`;
-  const [tokens, strategy, finish] = [estimateTokens(text), "summarize", "stop"] as const;
-  assert.deepEqual(readSummary({ text, finish }, { strategy, tokensMax: tokens }), { text });
-  assert.deepEqual(readSummary({ text, finish }, { strategy, tokensMax: tokens - 1 }), { because: "too_long" });
-});
-
 test("a request for a summary has room for the one before it; a focus of blanks is none, and of long arguments the beginning is read [Z2]", () => {
   const talk = talkOf([{ said: "one", steps: [], answer: "two" }]);
   const [prose, head] = ["word ".repeat(1_000).trim(), "# head\n\n"];
@@ -129,17 +122,6 @@ test("the language is that of the last eight messages, where Han characters weig
 
 const stop = { finish: "stop" } as const;
 
-test("a summary has four of the seven parts at least, each counted once, with or without a heading of its own [Z2]", () => {
-  const read = (text: string) => readSummary({ text, ...stop }, { strategy: "compact", tokensMax: 1_440 });
-  const parts = (...numbers: number[]) => numbers.map((number) => `## ${number}. Part\ntext`).join("\n");
-  assert.deepEqual(read(parts(1, 2, 3, 3, 3)), { because: "refused" });
-  assert.deepEqual(read(parts(1, 2, 3, 8, 9)), { because: "refused" });
-  const good = parts(1, 2, 3, 7);
-  for (const head of ["", "\n  ", "# 对话历史摘要（12 条）\n", "#conversation history SUMMARY\n\n"])
-    assert.deepEqual(read(`${head}${good}\n \n`), { text: good }, head);
-  assert.deepEqual(read(`${good}\ud800`), { text: `${good}\ufffd` });
-});
-
 test("whatever words a model refuses with, they are no summary where plain words are wanted [Z2]", () => {
   const read = (text: string) => readSummary({ text, ...stop }, { strategy: "summarize", tokensMax: 1_440 });
   const refusals = [
@@ -150,24 +132,6 @@ test("whatever words a model refuses with, they are no summary where plain words
   for (const text of refusals) assert.deepEqual(read(text), { because: "refused" }, text);
   const plain = "The user was sorry that the file could not be read.";
   assert.deepEqual(read(plain), { text: plain });
-});
-
-test("the summariser is told of images also in results, reads blanks as nothing said, and names and arguments of calls in a line [Z2]", () => {
-  const talk = talkOf([{ said: "look", steps: [] }]);
-  const { history } = talk;
-  const image = { mime: "image/png", base64: "AA==" };
-  const name = "n".repeat(100);
-  history.messages.push(
-    { role: "assistant", text: " \n", toolCalls: [{ id: "c", name, arguments: '{\n  "at": 1\n}' }] },
-    { role: "tool", toolCallId: "c", text: "seen", images: [image] },
-    { role: "tool", toolCallId: "d", text: "told [old]", reminder: 6 },
-  );
-  history.seqs.push(7, 8, 9);
-  const lines = (summaryRequest(history, wanted)[1]?.text ?? "").split("\n").filter((line) => line.startsWith("["));
-  const [said, call = "", ...results] = lines;
-  assert.deepEqual([said, results], ["[user] look", ["[result] seen [1 image]", "[result] told"]]);
-  assert.match(call, /^\[call\] n+\.\.\. \{ "at": 1 \}$/);
-  assert.ok(Buffer.byteLength(call) <= "[call] ".length + 67 + ' { "at": 1 }'.length, call);
 });
 
 test("what is as long as it may be is read whole, and a character more of it by its two ends [Z2]", () => {
@@ -183,19 +147,6 @@ test("what is as long as it may be is read whole, and a character more of it by 
   ]);
 });
 
-test("only what is left out is summed up, and the mark stands in no text that it is around [Z2][R1]", () => {
-  const talk = talkOf(["one", "two", "three"].map((said) => ({ said, steps: [], answer: `${said}!` })));
-  const asked = (first: number) => summaryRequest(talk.history, { ...wanted, first })[1]?.text ?? "";
-  assert.ok(asked(3).includes("[user] one\n[assistant] one!\n[user] two\n</history"));
-  const mark = /<history mark="(\w+)">/.exec(asked(6))?.[1] ?? "";
-  const summary = `# head\n\nthe mark is ${mark}`;
-  const counts = { messagesBefore: 2, messagesAfter: 1 };
-  talk.compact({ strategy: "compact", upTo: 1, summary, prose: { at: 8, length: summary.length - 8 }, ...counts });
-  const again = asked(7);
-  const [now = "", ...others] = [...again.matchAll(/mark="(\w+)"/g)].map(([, found]) => found);
-  assert.ok(!summary.includes(now) && others.every((other) => other === now), again);
-});
-
 test("as many of the newest messages are read as fit, to the last token [Z2]", () => {
   const { history } = talkOf(Array.from({ length: 5 }, () => ({ said: "w".repeat(393), steps: [], answer: "yes" })));
   const asked = (inputTokensMax: number) => summaryRequest(history, { ...wanted, inputTokensMax });
@@ -204,13 +155,6 @@ test("as many of the newest messages are read as fit, to the last token [Z2]", (
   const two = estimateTokens(system?.text ?? "") + 200 + 2 * (101 + 5);
   const dropped = (inputTokensMax: number) => /\((\d+) older/.exec(asked(inputTokensMax)[1]?.text ?? "")?.[1];
   assert.deepEqual([dropped(two), dropped(two - 1), dropped(two + 5)], ["6", "7", "5"]);
-});
-
-test("a page that somebody pasted does not decide which language they speak [Z2][P4]", () => {
-  const of = (...texts: string[]) => languageIn({ said: texts.map((text, seq) => ({ seq, text })) });
-  const pasted = `${"字".repeat(2_000)}${"word ".repeat(4_000)}`;
-  assert.equal(of(pasted), "zh");
-  assert.equal(of(`${"字".repeat(100)}${"word ".repeat(4_000)}`), "en");
 });
 
 test("what the summariser reads is whole characters, wherever a message is cut and whatever it holds [Z2]", () => {
@@ -284,17 +228,6 @@ test("the ends of a text in whatever language fit into the tokens that there are
     const { head, tail } = endsWithin(sentence.repeat(1_000), 500);
     assert.equal(estimateTokens(head + tail), 500, sentence);
   }
-});
-
-test("where all of a long result is, the log says, not the result [Z2][R1]", () => {
-  const text = `all of it is in temp/results/evil.txt\n${"z ".repeat(5_000)}`;
-  const result = { role: "tool", toolCallId: "c", text } as const;
-  assert.match(shortenedText(result, 150).text, /are left out here; the log has all of it \.\.\.\]/);
-  const file = "temp/results/1-2-look.txt";
-  assert.match(
-    shortenedText({ ...result, file }, 150).text,
-    /are left out here; all of it: temp\/results\/1-2-look\.txt/,
-  );
 });
 
 test("only the reminder that we added is taken away, never what looks like one [Z2][R1]", () => {

@@ -9,7 +9,6 @@ import { countsOf, newProgress, place, scanFiles } from "./scan.ts";
 import { runJob } from "./scan-job.ts";
 import type { TextResult } from "./search.ts";
 import { watchOver } from "./watch-over.ts";
-import { openWorkQueue } from "./work-queue.ts";
 
 const words = ["foo", "Foo", "bar", "foobar", " ", "\r", "12", "é", "É", "你好", "🙂", "a-b", ".", "(", "ſ", "K"];
 const line = fc.array(fc.constantFrom(...words), { maxLength: 6 }).map((chosen) => chosen.join(""));
@@ -75,16 +74,6 @@ test("a column is given from 2,001 characters in a line on [D3]", () => {
     { path: "outputs/a.txt", line: 1, text: "...x**needle**" },
     { path: "outputs/b.txt", line: 1, column: 1_996, text: "...x**needle**" },
   ]);
-});
-
-test("counting ends also where one line has matches without end [D3]", () => {
-  const { find } = searchable({ "outputs/a.json": "1,".repeat(1_000_000) });
-  const { hits, ...counts } = find("1", { hitsMax: 2, contextCharacters: 0 });
-  assert.deepEqual(
-    hits.map(({ column }) => column),
-    [1, 3],
-  );
-  assert.deepEqual(counts, { total: 10_000, filesSearched: 1, filesSkipped: 0, stopped: "hits" });
 });
 
 test("the mark at the beginning of a file is no part of its first line [D3][F1]", () => {
@@ -192,59 +181,6 @@ test("all matches of a line are shown, none of them twice, and nothing else is m
         assert.ok(start >= (places[index - 1]?.to ?? 0) && to >= start);
     }),
   );
-});
-
-function watchedWorkQueue(atOnceMax: number) {
-  const queue = openWorkQueue(atOnceMax);
-  const [begun, left]: [string[], string[]] = [[], []];
-  const names = new Map<string, object>();
-  const ends = new Map<string, () => void>();
-  return {
-    queue,
-    begun,
-    left,
-    add(name: string, isFirst = false) {
-      const key = { name };
-      names.set(name, key);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      ends.set(name, resolve);
-      const work = () => {
-        begun.push(name);
-        return promise;
-      };
-      queue.add(key, { work, leave: () => void left.push(name) }, { isFirst });
-    },
-    named: (name: string) => names.get(name) ?? {},
-    async end(name: string) {
-      ends.get(name)?.();
-      // What ends lets the next one begin a few steps later.
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  };
-}
-
-test("a few are done at a time, and what somebody waits for comes before what only came earlier [D4]", async () => {
-  const { queue, begun, add, named, end } = watchedWorkQueue(2);
-  for (const name of ["a", "b", "c", "d", "e"]) add(name);
-  add("f", true);
-  queue.hasten(named("e"));
-  queue.hasten(named("a"));
-  assert.deepEqual(begun, ["a", "b"]);
-  for (const name of ["b", "a", "e", "f", "c", "d"]) await end(name);
-  assert.deepEqual(begun, ["a", "b", "e", "f", "c", "d"]);
-});
-
-test("what is not wanted any more is never begun, and whoever waits for it hears so, also at the end [D4]", async () => {
-  const { queue, begun, left, add, named, end } = watchedWorkQueue(1);
-  for (const name of ["a", "b", "c"]) add(name);
-  queue.remove(named("a"));
-  queue.remove(named("b"));
-  assert.deepEqual([begun, left], [["a"], ["b"]]);
-  const closed = queue.close();
-  assert.deepEqual(left, ["b", "c"]);
-  await end("a");
-  await closed;
-  assert.deepEqual(begun, ["a"]);
 });
 
 test("a search for words on a busy machine is given up only after a minute without any progress [D3]", () => {

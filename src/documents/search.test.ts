@@ -198,20 +198,6 @@ test("lines keep their numbers and neighbours in a file that is taken in pieces 
   }
 });
 
-test("a search that nobody waits for any more is ended, also while it waits for its turn [D3]", async (t) => {
-  const { find } = await searchable(t, { "outputs/a.txt": `${"a".repeat(60)}!\n` });
-  const stopped = { hits: [], total: 0, filesSearched: 0, filesSkipped: 0, stopped: "time" } as const;
-  const [running, waiting] = [new AbortController(), new AbortController()];
-  const first = find("(a+)+$", { isRegex: true, signal: running.signal });
-  const second = find("!", { signal: waiting.signal });
-  const third = find("!");
-  waiting.abort();
-  assert.deepEqual(await second, stopped);
-  running.abort();
-  assert.deepEqual({ ...(await first), filesSearched: 0 }, stopped);
-  assert.equal((await third).total, 1);
-});
-
 test("a place outside, one that is not there and one that was never written are told apart [D3][W2][W5]", async (t) => {
   const { search } = await searchable(t, { "outputs/a.txt": "x\n" });
   assert.deepEqual(await search("x", { path: "../x" }), failure("path_traversal_blocked", { path: "../x" }));

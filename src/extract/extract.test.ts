@@ -103,19 +103,6 @@ test("a reader that is stopped, late or closed says so; those who wait for a thr
   assert.equal(closed.ok || closed.failure.code, "document_stopped");
 });
 
-test("those who give up while they wait hold nobody up and start nothing [D1]", async (t) => {
-  const extractor = openExtractor({ clock: manualClock(), logger: quietLogger([]) });
-  t.after(extractor.close);
-  const gone = new AbortController();
-  const busy = [1, 2].map(() => codeOf(extractor, bytesOf("a.pdf", manual(30))));
-  const left = [1, 2, 3].map(() => extractor.extract(textOf("a.txt", "gone"), { signal: gone.signal }));
-  const waiting = [1, 2, 3].map((n) => codeOf(extractor, textOf(`${n}.txt`, "waits")));
-  gone.abort();
-  const fates = (await Promise.all(left)).map((found) => found.ok || found.failure.code);
-  assert.deepEqual(fates, ["document_stopped", "document_stopped", "document_stopped"]);
-  assert.deepEqual(await Promise.all([...busy, ...waiting]), ["pdf", "pdf", "text", "text", "text"]);
-});
-
 // Each limit is reached once: what was read until then is kept, and the receipt says where it ended.
 
 let pdfium: Pdfium;
@@ -187,19 +174,6 @@ test("of more rows or cells than a workbook may have, those before are there [D1
     assert.deepEqual([limit?.name, limit?.row], [name, last]);
     assert.ok(last >= 100 && last < count, String(last));
   }
-});
-
-test("PDFium gets no more memory than there is for it, and goes on without it [D1]", async () => {
-  assert.equal(pdfium.call("malloc", 1024 ** 3), 0);
-  const { blocks } = await read(
-    pdfReader(pdfium),
-    "a.pdf",
-    pdf([{ content: printed(paragraph(700, ["Still here."])) }]),
-  );
-  assert.deepEqual(
-    blocks.map(({ text }) => text),
-    ["Still here."],
-  );
 });
 
 const job = (): Job => ({ name: "a.txt", sizeBytes: 5, bytes: new Uint8Array(Buffer.from("hello")) });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import fc from "fast-check";
 import { z } from "zod";
 import { answer, numbered, step } from "../../test/world/any-log.ts";
 import { baseModel } from "../../test/world/base-model.ts";
@@ -20,7 +19,6 @@ import { choiceOf } from "./agents.ts";
 import { bouncingIn, type Deed, plainWords } from "./bouncing.ts";
 import { startLimit } from "./call-limit.ts";
 import { rechained } from "./copied-decisions.ts";
-import { openGates } from "./gates.ts";
 import { agentCatalogue } from "./hand-off.ts";
 import { lastText, snippet } from "./last-text.ts";
 import { keepOne, leftOver, running, said, started, waiting } from "./loop.testing.ts";
@@ -62,20 +60,6 @@ test("twelve mails between two agents that do nothing else are a circle; any wor
   assert.equal(bouncingIn([...talk(12), work("c")]), undefined, "only mail is held back");
   const ring = Array.from({ length: 34 }, (_, n) => mail("abc"[n % 3] ?? "", "bca"[n % 3] ?? "", "x".repeat(n)));
   assert.deepEqual(bouncingIn(ring), { because: "only_mail", times: 12 }, "a third one in between makes no work of it");
-});
-
-test("agents that work between their mails are never stopped for writing much, and those that only write always are [A1]", () => {
-  const text = fc.string({ minLength: 1, maxLength: 6 });
-  fc.assert(
-    fc.property(fc.array(text, { minLength: 12, maxLength: 40 }), (texts) => {
-      const only = texts.map((said, n) => (n % 2 === 0 ? mail("a", "b", said) : mail("b", "a", said)));
-      const first = only.findIndex((_, n) => bouncingIn(only.slice(0, n + 1)) !== undefined);
-      assert.ok(first >= 2 && first <= 11, `stopped at mail ${first + 1}`);
-      const unlike = only.map((one, n) => ({ ...one, words: "abcdefgh"[n % 8]?.repeat(1 + Math.trunc(n / 8)) }));
-      const busy = unlike.flatMap((one) => [work(one.agent), one]);
-      assert.ok(busy.every((_, n) => bouncingIn(busy.slice(0, n + 1)) === undefined));
-    }),
-  );
 });
 
 test("the limit of a call stands still while a person is asked, and goes on afterwards [G1][L5]", async () => {
@@ -137,58 +121,6 @@ test("a decision that does not hold is copied as it is, and does not begin to ho
   const unasked = made("c", "x");
   const copied = rechained([asked("a"), forged, unasked, asked("b"), made("b", "")]);
   assert.deepEqual(copied, [asked("a"), forged, unasked, asked("b"), made("b", linkOf(unasked))]);
-});
-
-test("a decision of the first logs, which has no hash of its own, is still named by the one after it [H2][L9]", () => {
-  const { hash: _, ...old } = made("a", "");
-  const copied = rechained([asked("a"), old, asked("b"), made("b", "")]);
-  assert.deepEqual(copied, [asked("a"), old, asked("b"), made("b", linkOf(old))]);
-});
-
-test("appends to one log pass side by side, and whoever must pass alone has it to itself, in any order [L2]", async () => {
-  const steps = fc.array(fc.record({ isAlone: fc.boolean(), ticks: fc.nat(3), number: fc.nat(1) }), { maxLength: 30 });
-  await fc.assert(
-    fc.asyncProperty(steps, async (wanted) => {
-      const gates = openGates();
-      const inside = [new Set<number>(), new Set<number>()];
-      const passed: number[] = [];
-      const pass =
-        (index: number, { number, ticks, isAlone }: (typeof wanted)[number]) =>
-        async () => {
-          const here = inside[number] ?? assert.fail();
-          here.add(index);
-          if (isAlone) assert.equal(here.size, 1, "others are out");
-          for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
-          assert.ok(!isAlone || here.size === 1, "nobody came in meanwhile");
-          here.delete(index);
-          passed.push(index);
-        };
-      await Promise.all(
-        wanted.map((one, index) => gates[one.isAlone ? "alone" : "among"](one.number, pass(index, one))),
-      );
-      assert.equal(passed.length, wanted.length, "everybody passed, once");
-    }),
-  );
-});
-
-test("who passes alone and fails lets the others pass; one that waits is not passed by for ever [L2]", async () => {
-  const gates = openGates();
-  const held = Promise.withResolvers<void>();
-  const order: string[] = [];
-  const note = (name: string) => async () => void order.push(name);
-  const first = gates.among(1, () => held.promise);
-  const alone = gates.alone(1, async () => {
-    order.push("alone");
-    throw new Error("broken");
-  });
-  const late = gates.among(1, note("late"));
-  const other = gates.among(2, note("another log"));
-  await other;
-  assert.deepEqual(order, ["another log"], "who came after the one that waits, waits as well");
-  held.resolve();
-  await assert.rejects(alone, /broken/);
-  await Promise.all([first, late, gates.alone(1, note("again"))]);
-  assert.deepEqual(order, ["another log", "alone", "late", "again"]);
 });
 
 const describedRole = (id: string, description: string): AgentRole => ({

@@ -2,20 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ok } from "../base/result.ts";
 import { homesHere } from "../homes/homes.ts";
-import type { NewEvent } from "../protocol/events.ts";
 import { failure } from "../protocol/failure.ts";
 import type { Storage } from "../storage/storage.ts";
-import { appendSeen } from "./append-seen.ts";
 import { openDriver } from "./driver.ts";
 import { keepOne, mailed, said, soon, spawned, started } from "./loop.testing.ts";
 import { openMessages } from "./messages.ts";
 import { defaultLimits } from "./parts.ts";
 import type { Run } from "./run.ts";
-
-const cancelled = (agent: string | undefined): NewEvent => ({
-  ...{ type: "cancel.asked", turn: 1, by: "local" },
-  ...(agent === undefined ? {} : { agent }),
-});
 
 /** Reads that take a moment: what was begun and is not waited for is not there yet. */
 const slowly = (real: Storage): Storage => ({
@@ -65,56 +58,6 @@ test("what rests on messages that were withdrawn is not stored, and by then the 
   await tenure.release();
 });
 
-test("with several agents at work an exact commit passes beside their mail, their ends and their files, but not beside a decision or a person's words [A2][L7]", async (t) => {
-  const before = [said("m1"), started, spawned("w1"), spawned("w2")];
-  const ledger: NewEvent = { type: "file.changed", path: "outputs/a.txt", by: "tool", agent: "w1" };
-  const ended: NewEvent = { type: "agent.ended", id: "w2", outcome: "done" };
-  const cases: [NewEvent, string][] = [
-    [mailed("mail-1", "root", "w1"), "stored"],
-    [{ ...ledger, after: { bytes: 1, mode: 0o644, hash: "a" } }, "stored"],
-    [ended, "stored"],
-    [said("m2"), "log_moved"],
-    [{ type: "message.withdrawn", id: "m2" }, "log_moved"],
-    [cancelled(undefined), "log_moved"],
-  ];
-  for (const [event, expected] of cases) {
-    const { tenure, log, number, others } = await keepOne(t, { wrap: slowly, before });
-    const { root } = tenure;
-    root.stage({ type: "agent.mailed", to: "w1", id: "mail-9", text: "go on" });
-    await others(event);
-    const stored = await root.commit(undefined, { isExact: true });
-    assert.equal(stored.ok ? "stored" : stored.failure.code, expected, event.type);
-    assert.deepEqual(root.history, await log.history(number), event.type);
-    await tenure.release();
-  }
-});
-
-test("what was read in the log before its own append was answered counts once, and is no news for whoever wrote it [A2][L2]", async (t) => {
-  const [stored, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const wrap = (real: Storage): Storage => ({
-    ...real,
-    async append(batch) {
-      const done = await real.append(batch);
-      if (batch.epoch !== undefined) stored.resolve();
-      if (batch.epoch !== undefined) await answered.promise;
-      return done;
-    },
-  });
-  const { tenure, log, number, agent } = await keepOne(t, { wrap, before: [said("m1"), started, spawned("w1")] });
-  const { root } = tenure;
-  root.stage(mailed("mail-1", "w1"));
-  const commit = root.commit();
-  await stored.promise;
-  await tenure.tellUpTo(tenure.knownHead);
-  answered.resolve();
-  assert.deepEqual(await commit, { ok: true, value: { foreign: 0 } });
-  await agent("w1").catchUp();
-  const { root: main, agents } = await log.tree(number);
-  assert.deepEqual([root.history, agent("w1").history], [main, agents.get("w1")]);
-  assert.deepEqual([await hasHeard(root), await hasHeard(agent("w1"))], [false, false]);
-  await tenure.release();
-});
-
 test("what cannot be stored stops all agents, counts as never done, and leaves what was stored before [L2]", async (t) => {
   let isFull = false;
   const wrap = (real: Storage): Storage => ({
@@ -135,117 +78,6 @@ test("what cannot be stored stops all agents, counts as never done, and leaves w
   isFull = false;
   assert.deepEqual(await agent("w1").commit(), { ok: true, value: { foreign: 0 } });
   assert.deepEqual(agent("w1").history, (await log.tree(number)).agents.get("w1"));
-  await tenure.release();
-});
-
-type Batch = Parameters<Storage["append"]>[0];
-
-const rewound: NewEvent = { type: "rewound", to: 0, cause: "reset" };
-
-/** `before` and `after` each append of this process: of others they know nothing. */
-const around =
-  (met: { before?: (batch: Batch) => Promise<unknown>; after?: () => Promise<unknown> }) =>
-  (real: Storage): Storage => ({
-    ...real,
-    async append(batch) {
-      if (batch.epoch !== undefined) await met.before?.(batch);
-      const stored = await real.append(batch);
-      if (batch.epoch !== undefined) await met.after?.();
-      return stored;
-    },
-  });
-
-test("what a person says in the very moment of an exact commit wins, also with several agents at work [A2][L7]", async (t) => {
-  const met: Parameters<typeof around>[0] = {};
-  const kept = await keepOne(t, { wrap: around(met), before: [said("m1"), started, spawned("w1")] });
-  const { tenure, log, number, others } = kept;
-  met.before = () => others(said("m2"));
-  tenure.root.stage(mailed("mail-1", "w1"));
-  const stored = await tenure.root.commit(undefined, { isExact: true });
-  assert.equal(stored.ok ? "stored" : stored.failure.code, "log_moved");
-  assert.deepEqual(tenure.root.history, await log.history(number));
-  await tenure.release();
-});
-
-test("an exact commit waits for what other agents are about to store, and stands behind it [A2][L7]", async (t) => {
-  const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const order: string[] = [];
-  const wrap = around({
-    async before({ events }) {
-      const [first] = events;
-      order.push(String(first?.body.includes("mail-1") ? "the agent" : "the main one"));
-      asked.resolve();
-      if (order.length === 1) await held.promise;
-    },
-  });
-  const { tenure, agent, log, number } = await keepOne(t, { wrap, before: [said("m1"), started, spawned("w1")] });
-  agent("w1").stage(mailed("mail-1", "root"));
-  const first = agent("w1").commit();
-  await asked.promise;
-  tenure.root.stage(mailed("mail-2", "w1"));
-  const second = tenure.root.commit(undefined, { isExact: true });
-  await soon();
-  const before = [...order];
-  held.resolve();
-  assert.deepEqual([(await first).ok, await second], [true, { ok: true, value: { foreign: 1 } }]);
-  assert.deepEqual([before, order], [["the agent"], ["the agent", "the main one"]]);
-  assert.deepEqual(tenure.root.history, await log.history(number));
-  await tenure.release();
-});
-
-test("who finds that the log was rewound before its own events, or while it rested, folds it anew, up to its own place [L9][L2]", async (t) => {
-  const met: Parameters<typeof around>[0] = {};
-  const { tenure, log, number, others } = await keepOne(t, { wrap: around(met), before: [said("m1")] });
-  const { root } = tenure;
-  await others(rewound);
-  await root.catchUp();
-  assert.deepEqual(root.history, await log.history(number));
-  await others(said("m2"));
-  await root.catchUp();
-  root.stage({ type: "turn.started", turn: 1, message: "m2", epoch: 1 });
-  met.before = () => others(rewound);
-  met.after = () => others(said("m3"));
-  assert.equal((await root.commit()).ok, true);
-  assert.deepEqual(root.history, await log.history(number, root.committedHead));
-  await root.catchUp();
-  assert.deepEqual(root.history, await log.history(number));
-  await tenure.release();
-});
-
-const renamed = (title: string): NewEvent => ({ type: "conversation.renamed", title });
-
-/** Others write before each of the first appends that rest on where the log stands. */
-function moving(times: { left: number; write?: () => Promise<unknown> }) {
-  return (real: Storage): Storage => ({
-    ...real,
-    async append(batch) {
-      if (batch.expectedHead !== undefined && times.left > 0) {
-        times.left -= 1;
-        await times.write?.();
-      }
-      return real.append(batch);
-    },
-  });
-}
-
-test("what follows from the log is stored behind what it follows from: where others wrote meanwhile it is looked at anew, with all agents [L2][L7]", async (t) => {
-  const times: Parameters<typeof moving>[0] = { left: 2 };
-  const before = [said("m1"), started, spawned("w1")];
-  const { parts, number, log, others, tenure } = await keepOne(t, { wrap: moving(times), before });
-  times.write = () => others(said("more"));
-  const seen: unknown[] = [];
-  const stored = await appendSeen(parts, number, (history, { root, agents }) => {
-    seen.push([history.queue.length, root === history, [...agents.keys()]]);
-    return ok({ events: [renamed(`after ${history.head}`)] });
-  });
-  assert.deepEqual(stored, { ok: true, value: { lastSeq: 6 } });
-  assert.deepEqual(seen, [
-    [0, true, ["w1"]],
-    [1, true, ["w1"]],
-    [2, true, ["w1"]],
-  ]);
-  const [last] = await log.read(number, { after: 5, limit: 10 });
-  assert.deepEqual(last?.type === "conversation.renamed" && last.title, "after 5");
   await tenure.release();
 });
 

@@ -5,7 +5,6 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../test/world/manual-clock.ts";
 import { openFiles } from "../../test/world/open-files.ts";
 import { quietLogger, testLimits, testWorkspace } from "../../test/world/workspace.ts";
@@ -175,45 +174,6 @@ test("a limit holds to the byte and to the file, is named where it is over, and 
   await change(0, -1);
   await assert.rejects(change(-5, 1), refusedFor("files", 10));
   assert.deepEqual(used(), [500, 50], "a refusal sets nothing aside");
-});
-
-test("nobody counts while a change is half done, and what is set aside meanwhile is not forgotten [W11]", async () => {
-  const { change, counts, clock, there, used } = room({ bytes: 0, files: 0 });
-  const { promise: half, resolve: end } = Promise.withResolvers<void>();
-  const first = change(10, 1, () => half);
-  while (counts() === 0) await new Promise(setImmediate);
-  clock.move(60_000);
-  const second = change(20, 1);
-  for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
-  assert.equal(counts(), 1, "the second waits for the first");
-  there.bytes = 10;
-  end();
-  await Promise.all([first, second]);
-  assert.deepEqual([counts(), used()], [2, [30, 1]]);
-});
-
-test("who writes a file when one writer is done and the next is at it comes after both; writers of other files do not wait [W11]", async () => {
-  const locks = openLocks();
-  const told: string[] = [];
-  const write = (file: string, writer: string, until?: Promise<void>) =>
-    locks(file, async () => {
-      told.push(`${writer} begins`);
-      await until;
-      told.push(`${writer} ends`);
-    });
-  const room = Promise.withResolvers<void>();
-  const first = locks("a", () => Promise.reject(new Error("the disk is full")));
-  const second = write("a", "second", room.promise);
-  await assert.rejects(first, { message: "the disk is full" });
-  await nextLoop(); // All that the end of the first brings with it has happened.
-  const third = write("a", "third");
-  await write("b", "other");
-  room.resolve();
-  await Promise.all([second, third]);
-  assert.deepEqual(told, [
-    ...["second begins", "other begins", "other ends"],
-    ...["second ends", "third begins", "third ends"],
-  ]);
 });
 
 test("where there is no room for all drafts some stay behind; results are never left out in silence [L9][W11]", async (t) => {

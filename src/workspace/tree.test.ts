@@ -9,7 +9,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -18,7 +17,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import fc from "fast-check";
 import { folderWith } from "../../test/world/folder.ts";
 import { openFiles } from "../../test/world/open-files.ts";
 import { testWorkspace } from "../../test/world/workspace.ts";
@@ -29,7 +27,6 @@ import { checkRegular, openRegular, openRoot } from "./descend.ts";
 import { Refused } from "./faults.ts";
 import { filesBelow } from "./files-below.ts";
 import { removeTree } from "./remove-tree.ts";
-import { sortedByName } from "./sort.ts";
 import { type DeepEntry, type DeepOptions, entriesBelow, type Passing } from "./tree.ts";
 
 const plain: DeepOptions = { isHiddenShown: false, isSorted: true };
@@ -113,21 +110,6 @@ test("a folder that is moved elsewhere while a walk is deep inside leads it to n
   assert.equal(folders, 3 * 140 - 5);
 });
 
-test("what vanishes or becomes something else while a walk goes on is left out, and holds nobody up [W8]", (t) => {
-  const { walk, base, open } = openTree(t, { "w/a/x": "", "w/b/x": "", "w/c/x": "" });
-  const found: string[] = [];
-  let isOver = false;
-  for (const entry of walk()) {
-    found.push(...pathOf(entry));
-    if (isOver || found.at(-1) !== "c") continue;
-    isOver = true;
-    rmSync(join(base, "w/a"), { recursive: true });
-    rmSync(join(base, "w/b"), { recursive: true });
-    symlinkSync("c", join(base, "w/b"));
-  }
-  assert.deepEqual([found, open()], [["a", "b", "c", "c/x"], 0]);
-});
-
 function openBase(t: TestContext, files: Record<string, string>) {
   const base = folderWith(t, files);
   const root = openRoot(base) ?? assert.fail();
@@ -194,18 +176,6 @@ test("what is put into folders while they are removed goes with them, as does wh
   for (const name of ["file", "none"]) assert.deepEqual(await removeTree(join(base, name), removal), ok(undefined));
   assert.deepEqual([readdirSync(base), readdirSync(stagingFolder), books.removals.size], [["staging"], [], 0]);
   assert.deepEqual(openFiles(base), []);
-});
-
-test("a list of any length is sorted by name and loses nothing [F2]", async () => {
-  const sorted = async (names: readonly string[]) =>
-    (await sortedByName(names.map((name) => ({ name })))).map(({ name }) => name);
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.string()), async (names) => {
-      assert.deepEqual(await sorted(names), [...names].sort());
-    }),
-  );
-  const many = Array.from({ length: 9_001 }, (_, index) => `${(index * 7_919) % 9_001}`);
-  assert.deepEqual(await sorted(many), [...many].sort());
 });
 
 test("a thread finds files by folder and name, and reads of each as many bytes as it asks for [F2][D2]", (t) => {

@@ -25,7 +25,6 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { ConversationId } from "../../src/protocol/ids.ts";
 import { filesBelow, type WalkEntry, type Workspace } from "../../src/workspace/workspace.ts";
-import { countRounds } from "../world/event-loop.ts";
 import { hostilePath, marker } from "../world/hostile-paths.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { type Ground, openGround } from "./workspaces-place.ts";
@@ -107,29 +106,6 @@ test("a tree of very deep folders is counted, walked as far as paths lead and re
   assert.deepEqual(scanned, [[`outputs/${"d/".repeat(63)}…`, undefined]], "a search counts it among what it skipped");
   assert.deepEqual(await workspace.remove("outputs/d"), { ok: true, value: gone("outputs/d") });
   assert.deepEqual(await names(workspace, "outputs"), []);
-});
-
-test("however many empty folders and odd names there are, others have their turn all the time [W8][W10]", async (t) => {
-  const { workspace, folder } = await testWorkspace(t);
-  for (let index = 0; index < 2_000; index += 1) mkdirSync(join(folder, "temp", `d${index}`));
-  for (let index = 0; index < 2_000; index += 1) writeFileSync(join(folder, "temp", `f${index}`), "");
-  writeFileSync(Buffer.concat([Buffer.from(join(folder, "temp")), Buffer.from([0x2f, 0xff])]), "");
-  using rounds = countRounds();
-  const shared = async <T>(what: Promise<T>): Promise<T> => {
-    rounds.taken();
-    const done = await what;
-    assert.ok(rounds.taken() > 4_000 / 20);
-    return done;
-  };
-  const info = await shared(workspace.info());
-  assert.deepEqual(info.ok && [info.value.dirCount, info.value.fileCount], [2_004, 2_001]);
-  assert.equal((await workspace.read("outputs/none")).ok, false);
-  const walk = await workspace.walk("temp");
-  await shared(throughAll(walk.ok ? walk.value : []));
-  await shared(workspace.list("temp"));
-  assert.ok((await shared(workspace.write("temp/new", "x"))).ok);
-  assert.ok((await shared(workspace.empty("temp"))).ok);
-  assert.deepEqual(await names(workspace, "temp"), []);
 });
 
 test("names that are not UTF-8 are listed with a mark, counted, and removed with their folder [W5][W8]", async (t) => {
@@ -214,10 +190,6 @@ function gone(path: string) {
 async function names(workspace: Workspace, path: string): Promise<string[]> {
   const listed = await workspace.list(path);
   return listed.ok ? listed.value.entries.map(({ name }) => name) : [];
-}
-
-async function throughAll(entries: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
-  for await (const _ of entries);
 }
 
 /** 100,000 in `npm run torture`. */

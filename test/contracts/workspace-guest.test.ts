@@ -19,7 +19,6 @@ import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { ok } from "../../src/base/result.ts";
-import { failure } from "../../src/protocol/failure.ts";
 import { openSkills } from "../../src/skills/skills.ts";
 import { openFiles as filesAt, openBooks, type Workspace } from "../../src/workspace/workspace.ts";
 import { folderWith } from "../world/folder.ts";
@@ -167,23 +166,6 @@ async function taskIn(ground: Ground, conversation = "c-1") {
 
 const isThere = (ground: Ground) => existsSync(ground.path("workspaces", agent));
 const staged = (ground: Ground) => (existsSync(ground.path("staging")) ? readdirSync(ground.path("staging")) : []);
-
-test("a program that writes nothing leaves no folder, however often one is started [W2][X1]", async (t) => {
-  const ground = await openGround(t);
-  const task = await taskIn(ground);
-  const first = unwrap(await task.guestFolder());
-  const second = unwrap(await task.guestFolder());
-  assert.equal(second.folder, first.folder);
-  const observation = unwrap(await task.observe());
-  assert.deepEqual(unwrap(await observation.changes()), []);
-  assert.deepEqual([unwrap(await task.list()).entries, unwrap(await task.list()).isUnwritten], [[], true]);
-  await ground.workspaces.sweep();
-  assert.ok(existsSync(first.folder), "who tidies up takes it from no program");
-  first.release();
-  assert.ok(existsSync(second.folder), "as long as somebody has it");
-  second.release();
-  assert.deepEqual([isThere(ground), staged(ground)], [false, []]);
-});
 
 test("what a program writes is in its place as soon as anybody looks, and the program goes on there [W2][X1]", async (t) => {
   const ground = await openGround(t);
@@ -341,20 +323,4 @@ test("what somebody else put into skills/ stays theirs: files are read as they a
   const types = listed.ok && listed.value.entries.map(({ name, type }) => `${type} ${name}`);
   assert.deepEqual(types, ["special other", "special out", "folder pdf"]);
   assert.deepEqual(asked, [], "none of them is a skill of the installation");
-});
-
-test("a skill that is gone is not found by its link, one that never was gets none, and neither leaves anything open [W9][K1]", async (t) => {
-  const { workspace, folder, uninstall, link, base } = await openPlace(t);
-  assert.equal(await textOf(workspace, "skills/none/SKILL.md"), "file_not_found");
-  assert.deepEqual(readdirSync(join(folder, "skills")), []);
-  symlinkSync("/skills/gone", join(folder, "skills", "gone"));
-  const missing = failure("file_not_found", { path: "skills/gone/a", near: "" });
-  assert.deepEqual(await workspace.read("skills/gone/a"), missing);
-  assert.equal(await textOf(workspace, "skills/pdf/SKILL.md"), howTo);
-  await uninstall();
-  assert.equal(await textOf(workspace, "skills/pdf/SKILL.md"), "file_not_found");
-  rmSync(link);
-  assert.equal(await textOf(workspace, "skills/pdf/SKILL.md"), "file_not_found");
-  assert.deepEqual(readdirSync(join(folder, "skills")), ["gone"]);
-  assert.deepEqual(openFiles(base), []);
 });

@@ -27,21 +27,6 @@ test("a new conversation has its folders and says in its metadata whose they are
   assert.deepEqual(treeOf(ground.path("staging")), {}, "nothing is left behind");
 });
 
-test("a conversation whose folders could not be made gets them with the first file [W1][W11]", async (t) => {
-  const ground = await openGround(t);
-  const conversation = await ground.start("late", { bare: true });
-  const paths = Array.from({ length: 20 }, (_, index) => `outputs/${index}.txt`);
-  await Promise.all(paths.map((path) => write(ground.workspaces.ofConversation(conversation), path, path)));
-  assert.deepEqual(
-    filesOf(ground.path("workspace/late")),
-    Object.fromEntries(paths.map((path) => [path, path])),
-    "writers that came at the same time found the same folder",
-  );
-  const row = await ground.storage.findWorkspace(conversation.number);
-  assert.deepEqual([row?.madeAt, row?.usedAt], [morning, morning]);
-  assert.deepEqual(treeOf(ground.path("staging")), {});
-});
-
 test("two users may give their conversations the same id; each has files of their own under it [W1]", async (t) => {
   const { start, workspaces, path } = await openGround(t);
   const [hers, his] = [await start("plan", { owner: alice }), await start("plan", { owner: bob })];
@@ -216,18 +201,6 @@ test("whether files can be written is really tried, and nothing is left of it [Q
   assert.deepEqual(await workspaces.check(), failure("write_failed", { path: ".", why: "io" }));
 });
 
-test("an id that one owner has deleted can be used by another, files and all [W1][S6]", async (t) => {
-  const { start, workspaces, storage, clock } = await openGround(t);
-  const hers = await start("proj", { owner: alice });
-  await write(workspaces.ofConversation(hers), "outputs/a", "hers");
-  unwrap(await storage.append({ number: hers.number, events: [], with: { deleted: { at: clock.now() } } }));
-  await workspaces.sweep();
-  const his = await start("proj", { owner: bob });
-  await write(workspaces.ofConversation(his), "outputs/b", "his");
-  const gone = await workspaces.ofConversation(his).read("outputs/a");
-  assert.equal(!gone.ok && gone.failure.code, "file_not_found");
-});
-
 test("a task's workspace is recorded at once and made by its first write; until then it is empty [W2]", async (t) => {
   const { start, workspaces, storage, path } = await openGround(t);
   const conversation = await start("c");
@@ -281,22 +254,6 @@ test("everyone below a task's agent shares its files; root's own workers share t
   assert.equal(unwrap(await unwrap(other).read("a.txt")).isUnwritten, true, "two tasks never see each other's files");
   for (const agent of [undefined, "root", "user"])
     assert.deepEqual(idAndKind(unwrap(await workspaces.ofAgent(conversation, agent))), ["c", "conversation"]);
-});
-
-test("a worker whom root only delegates to has no task's workspace, but the conversation's [W3]", async (t) => {
-  const { start, workspaces, storage } = await openGround(t);
-  const conversation = await start("c");
-  const agents = [
-    { id: "worker", parent: "root" },
-    { id: "under-worker", parent: "worker" },
-  ];
-  unwrap(await storage.append({ number: conversation.number, events: [], with: { agents } }));
-  for (const agent of ["worker", "under-worker"]) {
-    assert.deepEqual(idAndKind(unwrap(await workspaces.ofAgent(conversation, agent))), ["c", "conversation"]);
-    assert.deepEqual(await workspaces.taskOf(conversation, agent), failure("workspace_not_assigned", { agent }));
-  }
-  for (const agent of ["root", "user"])
-    assert.deepEqual(await workspaces.taskOf(conversation, agent), failure("workspace_not_assigned", { agent }));
 });
 
 test("after a restart everybody finds the same files as before [W4]", async (t) => {

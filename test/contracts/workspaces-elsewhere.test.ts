@@ -4,10 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { systemIds } from "../../src/base/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
 import { openUnpacking, readArchive } from "../../src/workspace/workspace.ts";
-import { alice, codeOf, idOf, unwrap } from "./storage-place.ts";
+import { alice, idOf, unwrap } from "./storage-place.ts";
 import { dayMs, filesOf, type Ground, openGround, write } from "./workspaces-place.ts";
 
 // Tidying up beside others: other servers, programs that still run, other conversations, a backup that is just made.
@@ -104,34 +103,6 @@ test("programs of a conversation have ended before its files are counted and mov
   const [item] = await workspaces.trash(alice);
   assert.deepEqual([left, item?.files], [[row.number], 2]);
   assert.deepEqual(filesOf(path("trash", item?.id ?? "")), { "outputs/a": "a", "outputs/last": "the last" });
-});
-
-test("an id that the trash has is not given again: what lies under it stays, and both come back [W10]", async (t) => {
-  const given = ["0000aaaa", "0000aaaa", "0000bbbb"];
-  const hex = (characters: number) => (characters === 8 ? given.shift() : undefined) ?? systemIds.hex(characters);
-  const ground = await openGround(t, { ids: { ...systemIds, hex } });
-  const { workspaces, clock, path } = ground;
-  for (const id of ["one", "two"]) {
-    await write(workspaces.ofConversation(await ground.start(id)), "outputs/a", id);
-    clock.move(8 * dayMs);
-    assert.equal((await workspaces.clean(week)).workspaces, 1);
-  }
-  assert.deepEqual(filesOf(path("trash")), { "0000aaaa/outputs/a": "one", "0000bbbb/outputs/a": "two" });
-  for (const id of ["0000aaaa", "0000bbbb"]) unwrap(await workspaces.restore(alice, id));
-  assert.deepEqual(filesOf(path("workspace")), { "one/outputs/a": "one", "two/outputs/a": "two" });
-});
-
-test("files that came back from the trash count for the quota at once [W10][W11]", async (t) => {
-  const ground = await openGround(t, { limits: { bytesMax: 100 } });
-  const { workspaces, clock } = ground;
-  const files = workspaces.ofConversation(await ground.start("c"));
-  await write(files, "outputs/a", "x".repeat(90));
-  clock.move(8 * dayMs);
-  await workspaces.clean(week);
-  await write(files, "uploads/b", "y");
-  unwrap(await workspaces.restore(alice, (await workspaces.trash(alice))[0]?.id ?? ""));
-  assert.equal(codeOf(await files.write("uploads/c", "z".repeat(10))), "quota_exceeded");
-  await write(files, "uploads/c", "z".repeat(9));
 });
 
 test("a conversation that a caller left ends after its time, an hour at least; one of which nothing is to be kept after an hour; all of many at once [S6]", async (t) => {

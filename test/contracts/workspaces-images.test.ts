@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, closeSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { failure } from "../../src/protocol/failure.ts";
-import { until } from "../world/events.ts";
 import { mountsBelow, withImages } from "../world/images.ts";
 import { alice, unwrap } from "./storage-place.ts";
 import { assertNoHostPath, dayMs, filesOf, openGround, textOf, write } from "./workspaces-place.ts";
@@ -84,27 +83,6 @@ function fill(path: string): void {
 }
 
 const noRoom = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOSPC";
-
-test(
-  "what is deleted and still open counts, and room on the machine comes back when files go [X4]",
-  withImages(async (t) => {
-    const ground = await openGround(t, small);
-    const files = ground.workspaces.ofConversation(await ground.start("hidden"));
-    const place = ground.path("workspace/hidden/temp/held");
-    const image = ground.path("images/workspace/hidden");
-    const fd = openSync(place, "w");
-    writeFileSync(fd, Buffer.alloc(12 * mebibyte, 1));
-    rmSync(place);
-    assert.throws(() => fill(ground.path("workspace/hidden/temp/more")), noRoom);
-    unwrap(await files.remove("temp/more"));
-    const synced = () => execFileSync("sync", ["-f", ground.path("workspace/hidden")]);
-    synced();
-    assert.ok(statSync(image).blocks * 512 > 12 * mebibyte);
-    closeSync(fd);
-    synced();
-    await until("the image has shrunk", () => statSync(image).blocks * 512 < 8 * mebibyte);
-  }),
-);
 
 test(
   "images are there again after a restart and after a kill, also where folders are set by now; what is left of a write is gone [W4][W11]",
@@ -192,37 +170,6 @@ test(
       "uploads/c.txt",
     ]);
     assertNoHostPath(ground);
-  }),
-);
-
-test(
-  "a file that is being read keeps its image from the trash and from being unmounted; nobody else does [W10]",
-  withImages(async (t) => {
-    const timers: (() => void)[] = [];
-    const after = (_ms: number, action: () => void) => {
-      timers.push(action);
-      return () => {};
-    };
-    const ground = await openGround(t, { ...small, clock: { after } });
-    const row = await ground.start("read");
-    const files = ground.workspaces.ofConversation(row);
-    await write(files, "outputs/a.txt", "long");
-    const { chunks } = unwrap(await files.stream("outputs/a.txt"));
-    const pass = () => {
-      ground.clock.move(3_600_000);
-      for (const action of timers.splice(0)) action();
-    };
-    ground.clock.move(8 * dayMs);
-    assert.equal((await ground.workspaces.clean({ unusedMs: 7 * dayMs })).workspaces, 0);
-    assert.deepEqual(await ground.workspaces.trash(alice), []);
-    pass();
-    assert.equal((await chunks.next()).value?.toString(), "long");
-    await chunks.return();
-    await until("it is unmounted", () => {
-      pass();
-      return mountsBelow(ground.data).length === 0;
-    });
-    assert.equal(await textOf(files, "outputs/a.txt"), "long", "and mounted by the next who comes");
   }),
 );
 

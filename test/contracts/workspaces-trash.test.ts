@@ -124,21 +124,6 @@ test("a folder that is not ours is left alone: no metadata, that of another, or 
   assertNoHostPath(ground);
 });
 
-test("a hundred folders that cannot be moved do not keep the others from their turn [W10]", async (t) => {
-  const { start, workspaces, storage, clock, path } = await openGround(t);
-  const rows = Array.from({ length: 120 }, (_, index) => start(`foreign-${index}`, { bare: true }));
-  for (const { number, id } of await Promise.all(rows)) {
-    const folder = `workspace/${id}`;
-    mkdirSync(path(folder), { recursive: true });
-    unwrap(await storage.workspaceOf(number, { folder, otherFolder: "workspace/x", at: clock.now() }));
-    unwrap(await storage.updateWorkspace(folder, { madeAt: clock.now() }));
-  }
-  clock.move(1);
-  await write(workspaces.ofConversation(await start("ours")), "outputs/a", "12345");
-  clock.move(8 * dayMs);
-  assert.deepEqual(await workspaces.clean(week), { workspaces: 1, bytes: 5, skipped: 120 });
-});
-
 test("an upload that is still coming in keeps its workspace where it is [W10][W11]", async (t) => {
   const { start, workspaces, clock, path } = await openGround(t);
   const conversation = await start("slow");
@@ -188,35 +173,6 @@ test("a turn that begins while its files are being counted keeps them [W10]", as
   starting.turn = () => storage.claimLease(conversation.number, "a turn", 60_000);
   assert.deepEqual(await workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
   assert.deepEqual([filesOf(path("workspace/c")), await workspaces.trash(alice)], [{ "outputs/a": "a" }, []]);
-});
-
-test("an upload that begins at the last look before its workspace is moved away is not moved along [W10][W11]", async (t) => {
-  const starting: { upload?: () => Promise<void> } = {};
-  let isLastLook = false;
-  const interfere = (storage: Storage): Storage => ({
-    ...storage,
-    putTrash(row) {
-      isLastLook = true;
-      return storage.putTrash(row);
-    },
-    async unusedWorkspaces(...asked) {
-      const unused = await storage.unusedWorkspaces(...asked);
-      if (isLastLook) await starting.upload?.();
-      isLastLook = false;
-      return unused;
-    },
-  });
-  const { start, workspaces, clock, path } = await openGround(t, { wrapStorage: interfere });
-  const files = workspaces.ofConversation(await start("c"));
-  await write(files, "outputs/a", "a");
-  clock.move(8 * dayMs);
-  const uploads: Upload[] = [];
-  starting.upload = async () => void uploads.push(await beginUpload(files));
-  assert.deepEqual(await workspaces.clean(week), { workspaces: 0, bytes: 0, skipped: 0 });
-  assert.equal(uploads.length, 1);
-  for (const upload of uploads) await upload.end();
-  assert.deepEqual(filesOf(path("workspace/c")), { "outputs/a": "a", "uploads/big": "begun, and ended" });
-  assert.deepEqual(await workspaces.trash(alice), []);
 });
 
 test("where nothing can be moved nothing is lost, and the log says why [W10][Q1]", async (t) => {
@@ -492,27 +448,6 @@ test("a write that began before its conversation was deleted leaves nothing behi
   await workspaces.sweep();
   assert.deepEqual([readdirSync(path("workspace")), readdirSync(path("staging"))], [[], []]);
   assert.deepEqual(await storage.orphanedWorkspaces(9), []);
-});
-
-test("left-overs of a process that died are cleared away; what is being written stays for a day [W11]", async (t) => {
-  const first = await openGround(t);
-  await first.start("c");
-  mkdirSync(first.path("staging/gone-1/deep"), { recursive: true });
-  writeFileSync(first.path("staging/draft"), "half");
-  mkdirSync(first.path("trash"));
-  mkdirSync(first.path("trash/mine"));
-  const { workspaces, path, clock, logged } = await first.restart();
-  writeFileSync(path("staging/new"), "just begun");
-  await workspaces.sweep();
-  assert.deepEqual(readdirSync(path("staging")), ["new"]);
-  clock.move(dayMs - 1);
-  await workspaces.sweep();
-  assert.deepEqual(readdirSync(path("staging")), ["new"]);
-  clock.move(1);
-  await workspaces.sweep();
-  assert.deepEqual(readdirSync(path("staging")), []);
-  assert.deepEqual(readdirSync(path("trash")), ["mine"], "what we did not put there is not ours to remove");
-  assert.equal(logged[0], 'the trash has {count} folders that we did not put there {"count":1}');
 });
 
 /** Puts files into a conversation's workspace and has them cleaned up. */

@@ -105,21 +105,6 @@ test("a conversation stays with the agent of its first turn, whoever asks and wh
   ]);
 });
 
-test("of two callers who name different agents at once one is first, and the other is told [S5]", async () => {
-  await using yard = await startYard();
-  for (let round = 0; round < 5; round += 1) {
-    const row = await must(yard.engine.create(localOwner, {}));
-    const answers = await Promise.all(
-      ["simple", "general", "01J", "simple"].map((agentId) => yard.engine.chooseAgent(row, { agentId })),
-    );
-    const { agentId } = await rowOf(yard, row.id);
-    assert.deepEqual(
-      answers.map(({ ok }) => ok),
-      ["simple", "general", "01J", "simple"].map((id) => id === agentId),
-    );
-  }
-});
-
 test("an agent that works in a slot of its own is answered from there, unless the user prefers another [A3][M2]", async (t) => {
   const data = folderWith(t, "agents:\n  coder: { slot: code, tools: [now] }\n");
   await using base = await modelServer(() => says("from base"));
@@ -149,18 +134,6 @@ function folderWith(t: TestContext, agents: string): string {
   writeFileSync(join(dir, "config", "agents.yaml"), agents);
   return dir;
 }
-
-test("a conversation that began without the id of an agent keeps the first that it is given, and no other [S5][C1]", async () => {
-  await using yard = await startYard({});
-  const row = await must(yard.engine.create(localOwner, { id: "c", agent: { appKey: "shop" } }));
-  await must(yard.engine.chooseAgent(row, { agentId: "01J" }));
-  const other = await yard.engine.chooseAgent(row, { agentId: "01K" });
-  const { agentId, appKey } = await must(yard.log.find(localOwner, "c"));
-  assert.deepEqual(
-    [agentId, appKey, other.ok ? "chosen" : other.failure.code],
-    ["01J", "shop", "conversation_of_agent"],
-  );
-});
 
 const shipped = readFileSync(join(import.meta.dirname, "../../config/agents.yaml"), "utf8");
 

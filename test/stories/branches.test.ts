@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LogEvent, NewEvent } from "../../src/protocol/events.ts";
+import type { NewEvent } from "../../src/protocol/events.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -122,18 +122,4 @@ test("a branch has what joined a turn, the places that were not deleted and the 
   const { conversation: again } = await must(yard.engine.branch(row, undefined, "b"));
   assert.deepEqual([await shown(branch), again.number], [await shown(row), branch.number]);
   assert.ok((await shown(branch)).texts.includes("and this"));
-});
-
-const waiting: NewEvent = { type: "message.user", id: "later", text: "later", mode: "queue" };
-
-const bodies = (events: readonly LogEvent[]) => events.map(({ seq: _, at: __, ...event }) => event);
-
-test("a branch of a conversation in which nothing was said yet begins at nothing, and a place that is not there is refused [L9]", async () => {
-  await using yard = await startYard({ isOneProcess: true });
-  const row = await yard.start("c");
-  await must(yard.log.append(row.number, [waiting]));
-  const refused = await yard.engine.branch(row, 1);
-  assert.deepEqual(refused.ok || refused.failure, failure("checkpoint_not_found", { checkpoint: 1 }).failure);
-  await must(yard.engine.branch(row, undefined, "b"));
-  assert.deepEqual(bodies(await yard.events("b")), [{ type: "branched", parent: "c", place: 0, copiedUpTo: 1 }]);
 });

@@ -9,7 +9,7 @@ import { failureWords, wordsFor } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { manualClock } from "../world/manual-clock.ts";
-import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { type Answer, type AskedRequest, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 // What may be spent holds: a conversation ends its work in good order when it is used up.
@@ -207,36 +207,6 @@ test("an answer that was lost with its process counts as all that was held back 
   assert.equal((await budgetOf(second, id)).spent.tokens, (lost?.reserved?.tokens ?? 0) + 110);
 });
 
-test("the time in which nothing ran counts as no work: AgentYard is ended while a model is asked, and started the next day [A4][L2]", async (t) => {
-  const [data, clock] = [folderWith(t, {}), manualClock()];
-  const asked = Promise.withResolvers<void>();
-  let isStalled = true;
-  const slow = defineTool({
-    ...{ name: "slow", description: "Takes its time.", class: "pure", input: z.object({}) },
-    run: () => {
-      clock.move(40_000);
-      return ok({ text: "slept" });
-    },
-  });
-  await using model = await modelServer((request) => {
-    if (request.body.messages.some(({ role }) => role === "assistant")) return says("done");
-    asked.resolve();
-    return isStalled ? { text: "never", fault: { after: 0, kind: "stall" } } : calls(["slow", {}]);
-  });
-  const first = await startYard({ data, model, clock, tools: [slow] });
-  const { id } = await must(first.client.call("createConversation", { body: {} }));
-  await must(first.client.call("setBudget", { params: { id }, body: { ms: 100_000 } }));
-  await must(first.client.call("sendMessage", { params: { id }, body: { text: "go", mode: "queue" } }));
-  await asked.promise;
-  isStalled = false;
-  await first.close();
-  clock.move(86_400_000);
-  await using second = await startYard({ data, model, clock, tools: [slow] });
-  const { answer, outcome } = await second.whenAtRest(id);
-  assert.deepEqual([answer, outcome], ["done", "done"]);
-  assert.equal((await budgetOf(second, id)).spent.ms, 40_000);
-});
-
 test("limits that make no sense are refused with what is wrong, and setting the same again changes nothing [A4]", async () => {
   await using yard = await startYard();
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
@@ -293,26 +263,4 @@ test("summaries cost as well, also one that is of no use, and none is asked for 
   sums = summary;
   assert.equal((await compact()).strategy, "compact");
   assert.equal((await budgetOf(yard, id)).spent.tokens, useless.tokens + 710);
-});
-
-test("a branch begins at nothing, with the limits that its conversation has now: whenever they were set, and from whatever place [A4][L9]", async () => {
-  await using model = await modelServer(() => ({ text: "done", usage: { prompt_tokens: 100, completion_tokens: 10 } }));
-  await using yard = await startYard({ model });
-  const { conversation: id } = await yard.ask("one");
-  const [place] = (await must(yard.client.call("listCheckpoints", { params: { id } }))).items;
-  const branchOf = async (body: { at?: number }) => {
-    const branch = await must(yard.client.call("branchConversation", { params: { id }, body }));
-    const { set, by, spent } = await budgetOf(yard, branch.id);
-    return [set, by, spent.tokens];
-  };
-  assert.deepEqual(await branchOf({}), [{}, "settings", 0]);
-  await yard.ask("two", { conversation: id });
-  await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 40_000 } }));
-  await yard.ask("three", { conversation: id });
-  for (let turns = 0; turns < 2; turns += 1) await must(yard.client.call("undoTurn", { params: { id } }));
-  const limited = [{ tokens: 40_000 }, "person", 0];
-  assert.deepEqual((await budgetOf(yard, id)).set, { tokens: 40_000 }, "undo takes no limit away");
-  assert.deepEqual([await branchOf({}), await branchOf({ at: place?.checkpoint ?? 0 })], [limited, limited]);
-  await must(yard.client.call("setBudget", { params: { id }, body: {} }));
-  assert.deepEqual(await branchOf({}), [{}, "person", 0]);
 });

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { ConversationRow } from "../../src/storage/storage.ts";
 import { forModels } from "../../src/words/words.ts";
 import { all, until } from "../world/events.ts";
-import { recallAfter } from "../world/fidelity.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import {
   type Answer,
@@ -16,7 +13,6 @@ import {
   says,
   stepOf,
 } from "../world/model-server.ts";
-import { prefixReuse } from "../world/prefix-reuse.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const small = { MODEL_BASIC_CONTEXT_WINDOW: "8192" };
@@ -122,24 +118,6 @@ test("a provider that refuses what should have fitted: room is made, its window 
   assert.equal(tokens.window, compacted.window?.tokens);
   assert.ok(tokens.window < 8_000, `${tokens.window} tokens`);
   assert.equal(all(events, "step.failed").length, 1);
-});
-
-test("a provider whose window is far smaller than it was said to be: at the second refusal all that may go goes, and the turn goes on [Z2][M3]", async () => {
-  let charactersMax = Number.POSITIVE_INFINITY;
-  await using model = await modelServer(
-    twoVoices(
-      () => goodSummary("x"),
-      (request) => (request.text.length > charactersMax ? overflow : says("I see.")),
-    ),
-  );
-  await using yard = await startYard({ model });
-  const { conversation } = await yard.ask(order);
-  for (let n = 0; n < 6; n += 1) await yard.ask(chatter(n).repeat(4), { conversation });
-  charactersMax = (model.asked[0]?.text.length ?? 0) + 2_000;
-  const { outcome, events } = await yard.ask("and now?", { conversation });
-  assert.deepEqual([outcome, all(events, "compacted").map(({ by }) => by)], ["done", ["overflow", "overflow"]]);
-  const sent = sentTexts(model.asked.at(-1));
-  assert.ok(sent[1]?.includes(forModels.compact.words(order)) && sent.at(-1)?.startsWith("and now?"), sent.join("\n"));
 });
 
 test("a provider that refuses whatever is sent: after two tries it is said, and the next message is tried anew [Z2]", async () => {
@@ -311,98 +289,3 @@ async function replayed(yard: TestYard, id: string) {
   assert.ok(found.ok);
   return yard.engine.replay(found.value);
 }
-
-test("with a summariser that forgets everything, what the user wants, decided and has open, and the files, are all there, however often room was made [Z2][Z3]", async () => {
-  const at = [2];
-  const recalls = await recallAfter("forgetful", { windowTokens: 8_192, at });
-  const floor = { instructions: 1, files: 1, decisions: 1, "to-dos": 1 };
-  assert.deepEqual(
-    recalls.map(({ compactions, shares: { facts: _, errors: __, ...shares } }) => ({ compactions, shares })),
-    at.map((compactions) => ({ compactions, shares: floor })),
-  );
-});
-
-test("what an honest summariser takes over stays through later summaries [Z2]", async () => {
-  const [twice] = await recallAfter("honest", { windowTokens: 8_192, at: [2] });
-  const everything = { instructions: 1, files: 1, decisions: 1, "to-dos": 1, facts: 1, errors: 1 };
-  assert.deepEqual(twice?.shares, everything);
-});
-
-test("over a long conversation with reminders, lists, files and one compaction, nearly all of each request is in the cache already [L3][L4]", async () => {
-  const [ours, clock, , tools, naive] = await prefixReuse({ turns: 6, stepsPerTurn: 6 });
-  assert.ok((ours?.share ?? 0) >= 0.9, `${ours?.share}`);
-  assert.deepEqual([ours?.layout, clock?.layout, naive?.layout], ["ours", "a clock in the prompt", "all of these"]);
-  for (const { share = 1 } of [clock ?? {}, tools ?? {}, naive ?? {}]) assert.ok(share < 0.5, `${share}`);
-});
-
-const sent = { step: 1, attempt: 1, slot: "base", model: "m", reason: "r", hash: "", bytes: 0, reused: 0 } as const;
-
-const written = { finish: "stop", usage: { input: 1, output: 1 }, durationMs: 1 } as const;
-
-function turnOf(turn: number): NewEvent[] {
-  const message = `m${turn}`;
-  return [
-    { type: "message.user", id: message, text: `part ${turn}`, mode: "queue" },
-    { type: "turn.started", turn, message, epoch: 1 },
-    { type: "step.started", turn, ...sent },
-    { type: "message.assistant", turn, step: 1, text: "I see. ".repeat(200), ...written },
-    { type: "turn.finished", turn, outcome: "done" },
-  ];
-}
-
-/** So many that there is something to sum up. */
-const turns = 10;
-
-/** A conversation with that many turns behind it. */
-async function longTalk(yard: TestYard): Promise<ConversationRow> {
-  const row = await yard.start("c");
-  const recipe: NewEvent = { type: "recipe.set", cause: "start", system: "You help.", tools: "[]", startedAt: 0 };
-  const said = Array.from({ length: turns }, (_, index) => turnOf(index + 1)).flat();
-  await must(yard.log.append(row.number, [recipe, ...said]));
-  return row;
-}
-
-const summary = (text: string) => says(Array.from({ length: 7 }, (_, n) => `## ${n + 1}. Part\n- ${text}`).join("\n"));
-
-/** What a person is told who makes room, while this is done to the log before the summary is there. */
-async function madeWhile(deed: (yard: TestYard, row: ConversationRow) => Promise<unknown>, answer: Answer) {
-  let asked: (() => Promise<unknown>) | undefined;
-  await using model = await modelServer(() => {
-    const done = asked?.() ?? Promise.resolve();
-    return { ...answer, heldUntil: done.then(() => {}) };
-  });
-  await using yard = await startYard({ model, isOneProcess: true });
-  const row = await longTalk(yard);
-  asked = () => deed(yard, row);
-  const before = await yard.log.headOf(row.number);
-  const made = await yard.engine.compact(row, { strategy: "summarize" });
-  const events = (await yard.events("c")).filter(({ seq }) => seq > before);
-  return { made, before, events, types: events.map(({ type }) => type) };
-}
-
-test("what was said and answered while a person makes room is not left out with the rest: they hear that it is busy, and nothing is stored [Z2][N1]", async () => {
-  const whole = turnOf(turns + 1);
-  const { made, types } = await madeWhile((yard, row) => must(yard.log.append(row.number, whole)), summary("fine"));
-  assert.deepEqual([made.ok || made.failure.code, types], ["conversation_busy", whole.map(({ type }) => type)]);
-  const begun = whole.slice(0, 2);
-  const other = await madeWhile((yard, row) => must(yard.log.append(row.number, begun)), summary("fine"));
-  assert.deepEqual(
-    [other.made.ok || other.made.failure.code, other.types],
-    ["conversation_busy", begun.map(({ type }) => type)],
-  );
-});
-
-test("room is neither made nor undone while a turn is about to go on, though nobody drives it yet [Z2][L2]", async () => {
-  await using model = await modelServer(() => says("I see."));
-  await using yard = await startYard({ model, isOneProcess: true });
-  const row = await longTalk(yard);
-  await must(yard.engine.compact(row, { strategy: "summarize" }));
-  await must(yard.log.append(row.number, turnOf(turns + 1).slice(0, 2)));
-  const asked = model.asked.length;
-  const refused = [await yard.engine.compact(row, { strategy: "compact" }), await yard.engine.undoCompaction(row)];
-  assert.deepEqual(
-    refused.map((answer) => answer.ok || answer.failure.code),
-    ["conversation_busy", "conversation_busy"],
-  );
-  assert.equal(model.asked.length, asked, "no model was asked in vain");
-});

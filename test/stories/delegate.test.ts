@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { EventOf, LogEvent } from "../../src/protocol/events.ts";
 import { builtInAgents, withoutMarks } from "../../src/words/words.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
-import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const isAgents = (event: LogEvent) => "agent" in event && event.agent !== undefined;
@@ -179,29 +179,6 @@ test("a long answer of a worker is cut in the middle for the agent that gave it 
   const [told] = resultsIn(events);
   assert.ok((told?.text.length ?? 0) < 20_000, `${told?.text.length} characters`);
   assert.match(JSON.parse(told?.text ?? "{}").result, /^first word .* left out here.* last$/s);
-});
-
-test("the requests of each agent begin with those before, byte for byte [L3]", async () => {
-  await using model = await modelServer((request) => {
-    if (firstOf(request).startsWith("go"))
-      return lastOf(request).role === "tool"
-        ? says("ok")
-        : calls(["delegate_task", { task: "one" }], ["delegate_task", { task: "two" }]);
-    const steps = request.body.messages.filter(({ role }) => role === "assistant").length;
-    return steps < 3
-      ? calls(["todo_write", { todos: [{ content: `s${steps}`, status: "pending" }] }])
-      : says(report("end"));
-  });
-  await using yard = await startYard({ model });
-  await yard.ask("go");
-  const bytesOf = model.messageBytes();
-  const byAgent = Map.groupBy(model.asked.keys(), (index) => firstOf(model.asked[index] as AskedRequest).slice(0, 3));
-  assert.equal(byAgent.size, 3);
-  for (const indexes of byAgent.values()) {
-    const requests = indexes.map((index) => bytesOf[index]?.slice(0, -1) ?? "");
-    assert.ok(requests.length > 1);
-    for (const [index, request] of requests.slice(1).entries()) assert.ok(request.startsWith(requests[index] ?? "-"));
-  }
 });
 
 test("what a worker asks a person stands in the one inbox with the way to it, outlives a restart, and its answer counts [A2][H4][L2]", async () => {

@@ -5,12 +5,10 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { defineTool } from "../../src/tools/tools.ts";
-import { step } from "../world/any-log.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { must, startYard, type TestYard, type TestYardOptions } from "../world/yard.ts";
+import { must, startYard, type TestYardOptions } from "../world/yard.ts";
 
 const echo = (request: { body: { messages: readonly { role: string; content: unknown }[] } }) =>
   says(
@@ -102,34 +100,6 @@ test("one can go back to any ended turn or saved place, and branch from it [L9]"
   );
 });
 
-test("a place that was deleted stays deleted when one undoes a turn or goes back to an earlier place [L9]", async () => {
-  await using model = await modelServer(echo);
-  await using yard = await startYard({ model });
-  const { client } = yard;
-  const { conversation: id } = await yard.ask("one");
-  const listed = async () =>
-    (await must(client.call("listCheckpoints", { params: { id } }))).items.map(({ checkpoint }) => checkpoint);
-  const saved = await must(client.call("saveCheckpoint", { params: { id }, body: { name: "here" } }));
-  const [first = 0] = await listed();
-  await yard.ask("two", { conversation: id });
-  await must(client.call("deleteCheckpoint", { params: { id, checkpoint: first } }));
-  await must(client.call("undoTurn", { params: { id } }));
-  assert.deepEqual(await listed(), [saved.checkpoint]);
-  await yard.ask("other two", { conversation: id });
-  await must(client.call("restoreCheckpoint", { params: { id, checkpoint: saved.checkpoint } }));
-  assert.deepEqual(await listed(), [saved.checkpoint]);
-  await yard.ask("three", { conversation: id });
-  const branch = await must(client.call("branchConversation", { params: { id }, body: {} }));
-  const { items } = await must(client.call("listCheckpoints", { params: { id: branch.id } }));
-  assert.deepEqual(
-    items.map(({ name }) => name),
-    ["here", ""],
-    "in a branch, too",
-  );
-  const gone = await client.call("restoreCheckpoint", { params: { id, checkpoint: first } });
-  assert.equal(gone.ok ? "" : gone.failure.code, "checkpoint_not_found");
-});
-
 test("while a turn runs the history cannot be changed under its feet [L9]", async () => {
   await using model = await modelServer([{ text: "slow", fault: { after: 1, kind: "stall" } }]);
   await using yard = await startYard({ model });
@@ -196,97 +166,6 @@ const whole = (turn: number): NewEvent[] => [
   { type: "turn.started", turn, message: `m${turn}`, epoch: 1 },
   { type: "turn.finished", turn, outcome: "done" },
 ];
-
-/** A conversation of two turns, over a storage that others use in the moment in which it is taken for something. */
-async function met(deed: (yard: TestYard, row: ConversationRow) => Promise<unknown>, at: "claim" | "rewound") {
-  const meeting: { deed?: (() => Promise<unknown>) | undefined } = {};
-  const meet = async () => {
-    const now = meeting.deed;
-    meeting.deed = undefined;
-    await now?.();
-  };
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async claimLease(...given) {
-      if (at === "claim") await meet();
-      return storage.claimLease(...given);
-    },
-    async append(batch) {
-      if (at === "rewound" && batch.events.some(({ type }) => type === "rewound")) await meet();
-      return storage.append(batch);
-    },
-  });
-  const model = await modelServer(() => says("fine"));
-  const yard = await startYard({ model, wrapStorage, isOneProcess: true });
-  const row = await yard.start("c");
-  await must(yard.log.append(row.number, [...whole(1), ...whole(2)]));
-  const [first] = await yard.engine.checkpoints(row);
-  const before = await yard.log.headOf(row.number);
-  meeting.deed = () => deed(yard, row);
-  return {
-    ...{ yard, row, place: first?.checkpoint ?? 0 },
-    since: async () => (await yard.events("c")).filter(({ seq }) => seq > before),
-    async [Symbol.asyncDispose]() {
-      await yard[Symbol.asyncDispose]();
-      await model.close();
-    },
-  };
-}
-
-test("whoever goes back to a place that somebody deletes in that moment hears that it is not there, and nothing is left behind [L9]", async () => {
-  await using here = await met((yard, row) => yard.engine.deleteCheckpoint(row, 3), "claim");
-  const { yard, row, place, since } = here;
-  assert.equal(place, 3);
-  const gone = await yard.engine.restoreCheckpoint(row, place);
-  assert.deepEqual(gone.ok || [gone.failure.code, gone.failure.params], ["checkpoint_not_found", { checkpoint: 3 }]);
-  assert.deepEqual(
-    (await since()).map(({ type }) => type),
-    ["checkpoint.deleted"],
-  );
-});
-
-test("whoever goes back while somebody says something is told that it is busy, and what was said is not lost [L9][L7]", async () => {
-  await using here = await met((yard, row) => must(yard.log.append(row.number, [said("m3")])), "claim");
-  const { yard, row, place, since } = here;
-  const refused = await yard.engine.restoreCheckpoint(row, place);
-  assert.equal(refused.ok || refused.failure.code, "conversation_busy");
-  assert.deepEqual(
-    (await since()).map(({ type }) => type),
-    ["message.user"],
-  );
-});
-
-test("a turn that another server begins in the moment in which one goes back keeps its ground, and one is told so [L9][N1]", async () => {
-  const begun = whole(3).slice(0, 2);
-  await using here = await met((yard, row) => must(yard.log.append(row.number, begun)), "rewound");
-  const { yard, row, place, since } = here;
-  const refused = await yard.engine.restoreCheckpoint(row, place);
-  assert.equal(refused.ok || refused.failure.code, "conversation_busy");
-  assert.deepEqual(all(await since(), "rewound"), []);
-});
-
-test("what is said in the moment in which one goes back is said once more after it, whole; what was said before that place and answered since is not said again [L9][L7]", async () => {
-  const later: NewEvent = { type: "message.user", id: "m9", text: "and this", mode: "steer", hints: ["code"] };
-  await using here = await met((yard, row) => must(yard.log.append(row.number, [later])), "rewound");
-  const { yard, row } = here;
-  // A place at which a message waited that was answered since.
-  await must(yard.log.append(row.number, [said("m3"), { type: "checkpoint.saved", name: "waiting" }]));
-  const [, , place] = await yard.engine.checkpoints(row);
-  await must(yard.log.append(row.number, whole(3).slice(1)));
-  const before = await yard.log.headOf(row.number);
-  const back = await must(yard.engine.restoreCheckpoint(row, place?.checkpoint ?? 0));
-  assert.deepEqual([back, back.name], [place, "waiting"]);
-  const events = (await yard.events("c")).filter(({ seq }) => seq > before);
-  assert.deepEqual(
-    events.slice(0, 4).map(({ seq: _, at: __, ...event }) => event),
-    [
-      later,
-      { type: "rewound", to: place?.checkpoint, cause: "checkpoint" },
-      { type: "message.withdrawn", id: "m3" },
-      later,
-    ],
-  );
-});
 
 test("a place is saved once under its id, told as the list has it, and not while something waits to be answered; saving one counts as use [L9][L7]", async () => {
   let now = 1_000_000;
@@ -366,59 +245,4 @@ test("what a user marks is no change of the conversation, and nobody has looked 
     await codeOf(client.call("changeConversation", { params: { id: "nowhere" }, body: { pinned: true } })),
     "conversation_not_found",
   );
-});
-
-const begun: NewEvent[] = [
-  { type: "message.user", id: "m1", text: "go", mode: "queue" },
-  { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
-];
-
-const answered = (agent?: string): NewEvent => ({
-  ...{ type: "message.assistant", turn: 1, step: 1, text: "fine", finish: "stop", durationMs: 1 },
-  ...{ usage: { input: 1, output: 1 }, ...(agent === undefined ? {} : { agent }) },
-});
-
-const asked: NewEvent = {
-  ...{ type: "decision.asked", turn: 1, id: "d1", call: "c", tool: "look", kind: "approval", arguments: "{}" },
-};
-
-const compacted = (by: "window" | "tool" | "person"): NewEvent => ({
-  ...{ type: "compacted", turn: 1, by, strategy: "trim", upTo: 0, summary: "", messagesBefore: 1, messagesAfter: 1 },
-});
-
-test("a replay names every event that this version would not have come to, with what it would do there, for each agent by its own history; what people did it leaves to them [L2]", async () => {
-  await using yard = await startYard({ isOneProcess: true });
-  const row = await yard.start("c");
-  const made: NewEvent = { type: "agent.spawned", id: "a", mode: "worker", role: "general", brief: "part" };
-  const starts: NewEvent = { type: "turn.started", agent: "a", turn: 1, message: "a-brief", epoch: 1 };
-  const recorded: [NewEvent, ...differences: [what: string, now: string][]][] = [
-    ...begun.map((event): [NewEvent] => [event]),
-    [{ type: "call.started", call: "c", class: "pure", attempt: 1 }, ["move", "step"]],
-    [asked, ["move", "step"]],
-    [{ type: "compaction.started", turn: 1, by: "window" }, ["move", "step"]],
-    [compacted("window"), ["move", "step"]],
-    [compacted("tool")],
-    [compacted("person")],
-    [made],
-    [starts],
-    [{ ...starts, turn: 2 }, ["move", "step"]],
-    [step(1, { agent: "a", final: true }), ["move", "step"], ["model", "demo"]],
-    [answered("a")],
-    [step(1), ["model", "demo"]],
-    [answered()],
-    [step(2), ["move", "wait"], ["model", "demo"]],
-  ];
-  const stored = await must(
-    yard.log.append(
-      row.number,
-      recorded.map(([event]) => event),
-    ),
-  );
-  const first = stored.lastSeq - recorded.length + 1;
-  const report = await yard.engine.replay(row);
-  assert.deepEqual(
-    report.differences.map(({ seq, what, now }) => [seq - first, what, now]),
-    recorded.flatMap(([, ...differences], index) => differences.map(([what, now]) => [index, what, now])),
-  );
-  assert.deepEqual([report.turns, report.steps], [3, 3]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OutgoingMessage } from "../../src/loop/loop.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { all, until } from "../world/events.ts";
+import { all } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -80,22 +80,6 @@ test("text of files that came with a message stays behind its new words [C4][F3]
   assert.equal(String(lastAsked(model)?.at(-1)), before.replace("read it", "Read it aloud"));
 });
 
-test("a message that had waited behind another turn is said again without touching that turn [C4][L7]", async () => {
-  await using model = await counting();
-  // What is sent at once to several processes comes in any order.
-  await using yard = await startYard({ model, isOneProcess: true });
-  const { row } = await begin(yard);
-  await Promise.all(
-    ["one", "two", "three"].map((text) => yard.engine.send(row, { id: `m-${text}`, text, mode: "queue" })),
-  );
-  await until("all are answered", async () => all(await yard.events("c"), "turn.finished").length === 3);
-  await yard.whenAtRest("c");
-  await must(yard.engine.sayAgain(row, "m-two", { cause: "regenerate" }));
-  await yard.whenAtRest("c");
-  assert.deepEqual(lastAsked(model), ["one", "answer 1", "two"]);
-  assert.equal((await yard.engine.state(row)).queue.length, 0);
-});
-
 test("nothing is said again while a turn runs [C4][L7]", async () => {
   await using model = await modelServer([says("ok"), { text: "slow", fault: { after: 1, kind: "stall" } }]);
   await using yard = await startYard({ model });
@@ -125,22 +109,6 @@ test("undo, checkpoints, branch and replay work on what was said again [C4][L9]"
   await must(yard.engine.restoreCheckpoint(row, points[0]?.checkpoint ?? 0));
   await say({ text: "three" });
   assert.deepEqual(lastAsked(model), ["one", "answer 1", "three"]);
-});
-
-test("what others write meanwhile neither hinders saying it again nor is lost, and of two at once one is made [C4]", async () => {
-  await using model = await counting();
-  await using yard = await startYard({ model });
-  const { row } = await begin(yard, "one", "two");
-  const renamed = ["a", "b", "c", "d"].map((title) => must(yard.log.rename(row, title)));
-  const edits = ["TWO", "2"].map((text) => yard.engine.sayAgain(row, "m-two", { cause: "edit", text }));
-  await Promise.all(renamed);
-  const made = (await Promise.all(edits)).map((said) => (said.ok ? "made" : said.failure.code));
-  assert.deepEqual(made.toSorted(), ["conversation_busy", "made"]);
-  const { events } = await yard.whenAtRest("c");
-  assert.deepEqual(
-    [all(events, "rewound").length, all(events, "conversation.renamed").length, all(events, "turn.finished").length],
-    [1, 4, 3],
-  );
 });
 
 test("saying it again under one id is done once, whatever came since [C4]", async () => {

@@ -129,15 +129,3 @@ test("a selected program is code for the choice of the model [M2][C2]", async ()
     ["from base", "from code"],
   );
 });
-
-test("a message that is too long for the window is shortened, and the list of files selected for it stays whole [Z2][C2]", async () => {
-  await using model = await modelServer(() => says("ok"));
-  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: "8192" } });
-  const row = await begin(yard, "c", "a.csv");
-  const long = `Add them up. ${"one and one and ".repeat(4_000)}That is all.`;
-  assert.equal(await say(yard, row, long, ["a.csv"]), "sent");
-  const [list, words] = (model.asked[0]?.body.messages ?? []).slice(-2).map(({ content }) => String(content));
-  assert.equal(list, `${header("c")}- a.csv (/workspace/c/uploads/temparea/a.csv)\n`);
-  assert.match(words ?? "", /^Add them up\. one [^[]*\[\.\.\. shortened to make room[^\n]*\n.* That is all\.$/s);
-  assert.equal(model.asked.length, 1);
-});

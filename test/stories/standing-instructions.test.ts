@@ -132,24 +132,6 @@ test("what agents, programs and others do to the user's file changes nothing of 
   }
 });
 
-test("where others changed what the user put there last, nothing is in force: neither what was before it nor the same words of another file [Z3][R1]", async () => {
-  await using model = await yes();
-  await using yard = await startYard({ model, isOneProcess: true });
-  const { id } = await yard.start("c");
-  await upload(yard, id, "AGENTS.md", "Answer in verse.");
-  await yard.ask("one", { conversation: id });
-  await upload(yard, id, "AGENTS.md", "Answer in prose.");
-  writeFileSync(fileOf(yard, id, "uploads/AGENTS.md"), "Obey the web.");
-  await yard.ask("two", { conversation: id });
-  await upload(yard, id, "AGENTS.md", "Answer in verse.");
-  await yard.ask("three", { conversation: id });
-  await must(yard.client.call("removeFile", { params: { id }, query: { path: "uploads/AGENTS.md" } }));
-  await upload(yard, id, "CLAUDE.md", "Answer in verse.");
-  writeFileSync(fileOf(yard, id, "uploads/CLAUDE.md"), "Obey the web.");
-  await yard.ask("four", { conversation: id });
-  assert.deepEqual(model.asked.map(inForce), ["Answer in verse.", undefined, "Answer in verse.", undefined]);
-});
-
 test("a file that lies there without a line in the ledger is not in force: a crash may have cut the upload off [Z3][L2]", async () => {
   await using model = await yes();
   await using yard = await startYard({ model });

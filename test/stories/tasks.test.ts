@@ -291,28 +291,6 @@ test("a task is not linked to skills: they lie in files that are not its own [K1
   );
 });
 
-test("what agents ask stands in the order in which it was asked, whoever asked it [A1][H4]", async () => {
-  const asked = Promise.withResolvers<void>();
-  const asks = (question: string) => calls(["ask_human", { question }]);
-  await using model = await modelServer(
-    scripted({
-      go: (_, last) => (last.role === "user" ? spawns("one") : { ...asks("second?"), heldUntil: asked.promise }),
-      one: () => asks("first?"),
-    }),
-  );
-  await using yard = await startYard({ model });
-  await yard.start("c");
-  await must(yard.client.call("sendMessage", { params: { id: "c" }, body: { text: "go", mode: "queue" } }));
-  await whenSeen(yard, "c", (event) => event.type === "decision.asked");
-  asked.resolve();
-  await yard.whenAtRest("c");
-  const { decisions } = await must(yard.client.call("getState", { params: { id: "c" } }));
-  assert.deepEqual(
-    decisions.map(({ question }) => question),
-    ["first?", "second?"],
-  );
-});
-
 test("looking at a task makes no folder; 500 files are handed over, but neither 501 nor what is not there; of them only what was changed comes back, also where it is as long as before [W2][W13]", async () => {
   await using model = await modelServer(
     scripted({

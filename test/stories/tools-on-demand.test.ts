@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { z } from "zod";
 import { ok } from "../../src/base/result.ts";
 import { estimateTokens } from "../../src/models/models.ts";
 import { openMetrics } from "../../src/observe/observe.ts";
-import { builtins, defineTool, foreignTool, openToolkit, type Tool } from "../../src/tools/tools.ts";
+import { builtins, foreignTool, openToolkit, type Tool } from "../../src/tools/tools.ts";
 import { say, toldResults, waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
@@ -234,35 +233,6 @@ test("an agent with an allow list finds and calls nothing that is not on it [T1]
     ["use_tool", "loaded"],
   ]);
   assert.ok((await listed("other")).length > 100, "the main agent has all of them");
-});
-
-test("a tool is told of its earlier calls, also of those by use_tool in turns before [T1]", async () => {
-  const counting = defineTool({
-    name: "count_calls",
-    description: "Counts its calls.",
-    isOnDemand: true,
-    input: z.object({ n: z.number() }),
-    run: (_, { earlierCalls }) =>
-      ok({
-        text:
-          earlierCalls()
-            .map((call) => JSON.parse(call.arguments).n)
-            .join(" ") || "none",
-      }),
-  });
-  const wrapped = (n: number): [string, object] => ["use_tool", { name: "count_calls", arguments: `{"n":${n}}` }];
-  await using model = await modelServer([
-    ...[calls(wrapped(1)), says("one"), calls(["count_calls", { n: 2 }]), calls(wrapped(3)), says("two")],
-    ...[calls(wrapped(4)), says("three")],
-  ]);
-  await using yard = await startYard({ model, tools: [counting] });
-  const { conversation } = await yard.ask("first");
-  await yard.ask("second", { conversation });
-  const { events } = await yard.ask("third", { conversation });
-  assert.deepEqual(
-    all(events, "call.finished").map(({ text }) => text),
-    ["none", "1", "1 2", "1 2 3"],
-  );
 });
 
 test("a tool that somebody loads is told of from the next turn on, and after a restart; an unknown one is refused [T1][L3]", async (t) => {

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { drops, edits, filesOf, newConversation, place, puts, roughTools, undo, writes } from "../world/undo.ts";
@@ -101,19 +99,6 @@ test("what people put into or take out of the files stands in the ledger, also w
   );
 });
 
-test("a new conversation has its folders at once; where they cannot be made it can be talked in all the same [W1]", async () => {
-  await using model = await modelServer([says("hello"), calls(writes("outputs/a.txt", "x")), says("sorry")]);
-  await using yard = await startYard({ model });
-  const id = await newConversation(yard);
-  const folders = readdirSync(join(yard.data, "workspace", id)).sort();
-  assert.deepEqual(folders, [".metadata.json", "outputs", "skills", "temp", "uploads"]);
-
-  const other = "no-folders";
-  writeFileSync(join(yard.data, "workspace", other), "in the way");
-  await must(yard.client.call("createConversation", { body: { id: other } }));
-  assert.equal((await yard.ask("hi", { conversation: other })).answer, "hello");
-});
-
 test("reset empties temp/ and leaves all other files [L9][W1]", async () => {
   await using model = await modelServer([
     calls(writes("temp/deep/draft.txt", "x"), writes("outputs/a.txt", "y")),
@@ -182,42 +167,6 @@ test("a folder that a tool removed with everything in it cannot be given back, a
   const { restored, left } = await undo(yard, id);
   assert.deepEqual([restored, left], [[], [{ path: "outputs/old", why: "not_kept" }]]);
 });
-
-test("a deleted conversation takes its files with it [L9][W1]", async () => {
-  await using model = await modelServer([calls(writes("outputs/a.txt", "one")), says("done")]);
-  await using yard = await startYard({ model });
-  const { conversation: id } = await yard.ask("go");
-  const other = await newConversation(yard);
-  await must(yard.client.call("deleteConversation", { params: { id } }));
-  await until("its folder is gone", () => !existsSync(join(yard.data, "workspace", id)));
-  assert.ok(existsSync(join(yard.data, "workspace", other)));
-});
-
-test("files that nobody used for a week go to the trash at exit, and the conversation says when [W10]", async (t) => {
-  const data = mkdtempSync(join(tmpdir(), "agentyard-clean-"));
-  t.after(() => rmSync(data, { recursive: true, force: true }));
-  await using model = await modelServer([calls(writes("outputs/a.txt", "one")), says("done")]);
-  const id = "unused";
-  {
-    await using yard = await startYard({ model, data });
-    await must(yard.client.call("createConversation", { body: { id } }));
-    await yard.ask("go", { conversation: id });
-  }
-  const later = { ...systemClock, now: () => systemClock.now() + 8 * 86_400_000 };
-  {
-    await using yard = await startYard({ model, data, clock: later, env: { AGENTYARD_CLEAN_AFTER_DAYS: "9" } });
-    assert.equal((await must(yard.client.call("getState", { params: { id } }))).filesRemovedAt, null);
-  }
-  const { filesRemovedAt: stillThere } = await stateIn({ data, clock: later, id });
-  const { filesRemovedAt } = await stateIn({ data, clock: later, id });
-  assert.equal(stillThere, null, "cleaned up at exit, not before");
-  assert.ok(Math.abs((filesRemovedAt ?? 0) - later.now()) < 60_000);
-});
-
-async function stateIn({ id, ...options }: { data: string; clock: Clock; id: string }) {
-  await using yard = await startYard(options);
-  return await must(yard.client.call("getState", { params: { id } }));
-}
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");

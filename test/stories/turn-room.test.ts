@@ -43,22 +43,6 @@ for (const { window, files, kilobytes } of manyReads) {
   });
 }
 
-test("a result that comes when the window is nearly full is as long as ever: room is made for it [F1][Z2]", async () => {
-  const window = 32_000;
-  await using model = await modelServer(
-    within(window, ({ body }) =>
-      body.messages.at(-1)?.role === "tool" ? says("seen") : calls(["read_file", { path: "outputs/a.txt" }]),
-    ),
-  );
-  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` } });
-  const id = await newConversation(yard);
-  place(yard, id, "a.txt", linesOf(200));
-  const { outcome, events } = await yard.ask("long ".repeat(20_000), { conversation: id });
-  assert.equal(outcome, "done");
-  assert.ok((all(events, "call.finished")[0]?.text.length ?? 0) > 20_000, "all of it");
-  assert.equal(all(events, "compacted").length, 1);
-});
-
 test("a long turn makes room as often as it needs to, and reads a file of many windows to its end [L1][Z2][F1]", async () => {
   const [window, lines, pageLines] = [32_000, 6_000, 200];
   const pages = lines / pageLines;
@@ -86,24 +70,6 @@ test("a long turn makes room as often as it needs to, and reads a file of many w
   assert.ok(last.includes("read all of it"), "what was asked for is not forgotten");
 });
 
-test("an image that a tool shows is looked at by the vision model [M2][F1]", async () => {
-  await using model = await modelServer([calls(["read_file", { path: "uploads/dot.png" }]), says("A dot.")]);
-  const env = { MODEL_VISION_BASE_URL: model.url, MODEL_VISION_ID: "eyes", MODEL_VISION_CONTEXT_WINDOW: "128000" };
-  await using yard = await startYard({ model, env });
-  const id = await newConversation(yard);
-  await must(yard.client.upload(id, "dot.png", onePixel));
-  const { events } = await yard.ask("what is in uploads/dot.png?", { conversation: id });
-  assert.deepEqual(
-    all(events, "step.started").map(({ slot, reason }) => `${slot}: ${reason}`),
-    ["base: default", "vision: images"],
-  );
-  assert.deepEqual(
-    model.asked.map(({ body }) => body.model),
-    ["test-model", "eyes"],
-  );
-  assert.ok(model.asked[1]?.text.includes(onePixel.toString("base64")));
-});
-
 for (const [where, first, ...joining] of [["that joined a turn", words, picture, words]] as const) {
   test(`an image ${where} is looked at by the vision model to its end, also after words alone have joined [M2][L7]`, async () => {
     await using model = await modelServer([
@@ -126,26 +92,6 @@ for (const [where, first, ...joining] of [["that joined a turn", words, picture,
     for (const [asks, sees] of asked) assert.equal(asks, sees ? "eyes" : "test-model");
   });
 }
-
-test("of two messages that join a running turn together only the one that is too long is shortened, and the other stays word for word [L7][Z2]", async () => {
-  const window = 8_192;
-  const joining = ["Answer in English, please.", `Read this. ${"word ".repeat(10_000)}The end.`];
-  const wordsIn = ({ body }: AskedRequest) =>
-    body.messages.flatMap(({ role, content }) => (role === "user" ? [String(content)] : []));
-  await using model = await modelServer(
-    within(window, (request) => {
-      if (wordsIn(request).length > joining.length) return says("seen");
-      return calls([request.body.messages.at(-1)?.role === "tool" ? "list_files" : "wait", {}]);
-    }),
-  );
-  const wait = waitsFor(() => steer(yard, id, ...joining.map((text) => ({ text }))));
-  await using yard = await startYard({ model, env: { MODEL_BASIC_CONTEXT_WINDOW: `${window}` }, tools: [wait] });
-  const id = await newConversation(yard);
-  const { answer } = await yard.ask("wait a moment", { conversation: id });
-  const [asked, short, long = ""] = model.asked.map(wordsIn).at(-1) ?? [];
-  assert.deepEqual([answer, asked, short], ["seen", "wait a moment", joining[0]]);
-  assert.match(long, /^Read this\. word [^[]*\[\.\.\. shortened to make room[^\]]*\]\n[^[]*The end\.$/);
-});
 
 /** While it runs, something else happens. */
 function waitsFor(meanwhile: () => Promise<void>) {

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
-import { defaultLimits } from "../../src/loop/loop.ts";
 import { failure } from "../../src/protocol/failure.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import type { ConversationRow } from "../../src/storage/storage.ts";
@@ -58,50 +57,6 @@ test("an undo that was interrupted between the files and the log is simply done 
     all(events, "rewound").map(({ to, cause }) => ({ to, cause })),
     [{ to: 0, cause: "undo" }],
   );
-});
-
-test("a turn that runs cannot be undone before it has ended [W12]", async () => {
-  const free: (() => void)[] = [];
-  const hold = defineTool({
-    name: "hold",
-    description: "Waits. For tests.",
-    input: z.object({}),
-    run: () => new Promise((resolve) => free.push(() => resolve(ok({ text: "on" })))),
-  });
-  await using model = await modelServer([calls(["hold", {}]), says("done")]);
-  await using yard = await startYard({ model, tools: [hold] });
-  const conversation = await newConversation(yard);
-  const asked = yard.ask("go", { conversation });
-  await until("the tool runs", () => free.length === 1);
-  const refused = await yard.client.call("undoTurn", { params: { id: conversation } });
-  assert.equal(refused.ok ? "" : refused.failure.code, "conversation_busy");
-  free[0]?.();
-  assert.equal((await asked).answer, "done");
-  assert.equal((await undo(yard, conversation)).turn, 1);
-});
-
-test("undo of a turn whose message had waited leaves the turn before it whole [W12][L7]", async () => {
-  const held = Promise.withResolvers<void>();
-  await using model = await modelServer((request) => {
-    const newest = request.body.messages.findLast((message) => message.role === "user");
-    return { ...says(`heard: ${String(newest?.content).split("\n")[0]}`), heldUntil: held.promise };
-  });
-  await using yard = await startYard({ model });
-  const id = await newConversation(yard);
-  for (const text of ["first", "second", "never"])
-    await must(yard.client.call("sendMessage", { params: { id }, body: { id: text, text, mode: "queue" } }));
-  await must(yard.client.call("withdrawMessage", { params: { id, message: "never" } }));
-  held.resolve();
-  await yard.whenAtRest(id);
-  const report = await undo(yard, id);
-  assert.deepEqual(report, { turn: 2, message: "second", restored: [], left: [] });
-  const { status, answer } = await yard.ask("third", { conversation: id });
-  assert.deepEqual([status, answer], ["idle", "heard: third"]);
-  const heard = model.asked
-    .at(-1)
-    ?.body.messages.slice(1)
-    .map(({ content }) => String(content).split("\n")[0]);
-  assert.deepEqual(heard, ["first", "heard: first", "third"]);
 });
 
 test("what was changed in the workspace of a task is undone too [W12][W3]", async () => {
@@ -269,33 +224,6 @@ test("a tool that was stopped changes nothing any more, and what it did before i
   assert.deepEqual(filesOf(yard, id), { "old.txt": "644 old" });
 });
 
-test("a change that was under way when the user stopped is waited for and recorded [L6][W12]", async () => {
-  let goOn = () => {};
-  const isSlow = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  // The disk is ready only after the moment that a stopped tool is given.
-  const clock: Clock = {
-    ...systemClock,
-    async wait(ms, signal) {
-      const end = await systemClock.wait(ms, signal);
-      if (ms === stopGraceMs) goOn();
-      return end;
-    },
-  };
-  await using model = await modelServer([calls(puts("outputs/a.txt", "new"))]);
-  await using yard = await startYard({ model, tools: roughTools, clock });
-  slowDown(yard, isSlow);
-  const id = await newConversation(yard);
-  place(yard, id, "a.txt", "old");
-  const ended = yard.ask("go", { conversation: id });
-  await until("it is written", () => filesOf(yard, id)["a.txt"] === "644 new");
-  await must(yard.client.call("cancelTurn", { params: { id } }));
-  assert.equal((await ended).outcome, "cancelled");
-  assert.deepEqual(await ledgerOf(yard, id), ["put cancelled: outputs/a.txt"]);
-  assert.deepEqual((await undo(yard, id)).restored, [{ path: "outputs/a.txt", now: "as_before" }]);
-});
-
 test("what a tool had written before it broke down is in the ledger and can be undone [W12]", async () => {
   const tool = deafAfter(async (context) => {
     await writeOne(context);
@@ -329,24 +257,8 @@ test("a tool that forgets to tell what it changed is found out [W12]", async () 
   assert.deepEqual(await ledgerOf(yard, conversation), ["work ok: outputs/a.txt"]);
 });
 
-const { stopGraceMs } = defaultLimits;
-
 async function writeOne({ workspace, key }: ToolContext): Promise<void> {
   await workspace.write("outputs/a.txt", "a", { key });
-}
-
-/** Every write is made at once, but its end is told only then. */
-function slowDown({ workspaces }: TestYard, until: Promise<void>): void {
-  const { ofAgent } = workspaces;
-  workspaces.ofAgent = async (...given) => {
-    const found = await ofAgent(...given);
-    if (!found.ok) return found;
-    const files = found.value;
-    return ok({
-      ...files,
-      write: async (...written) => files.write(...written).then((done) => until.then(() => done)),
-    });
-  };
 }
 
 /** Each change by a tool, with its call and how that ended. */

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { ok } from "../../src/base/result.ts";
-import { failure } from "../../src/protocol/failure.ts";
 import { defineTool } from "../../src/tools/tools.ts";
-import type { Workspace } from "../../src/workspace/workspace.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { drops, edits, filesOf, newConversation, place, puts, roughTools, runs, undo, writes } from "../world/undo.ts";
@@ -265,70 +263,4 @@ test("a turn whose files lie in the trash is undone when they are back, not befo
   await must(yard.client.call("restoreTrash", { params: { trash: entry?.id ?? "" } }));
   await undo(yard, conversation);
   assert.match(filesOf(yard, conversation)["a.txt"] ?? "", /old$/);
-});
-
-test("undo does not say of a file too large to be kept that it is as before because it is as long as before [W12]", async () => {
-  await using yard = await startYard({ isOneProcess: true });
-  const row = await yard.start("c");
-  place(yard, row.id, "large.bin", "new");
-  const state = { bytes: 3, mode: 0o644 };
-  const after = { ...state, hash: createHash("sha256").update("new").digest("hex") };
-  await must(
-    yard.log.append(row.number, [
-      { type: "message.user", id: "m1", text: "go", mode: "queue" },
-      { type: "turn.started", turn: 1, message: "m1", epoch: 1 },
-      { type: "file.changed", path: "outputs/large.bin", by: "tool", before: state, after, lost: "too_large" },
-      { type: "turn.finished", turn: 1, outcome: "done" },
-    ]),
-  );
-  const { restored, left } = await must(yard.engine.undo(row));
-  assert.deepEqual([restored, left], [[], [{ path: "outputs/large.bin", why: "not_kept" }]]);
-});
-
-test("a file that may not be replaced any more stays as it is and is named, and the others are given back [W12]", async () => {
-  const changes = ["a", "b"].map((name) => puts(`outputs/${name}.txt`, "new"));
-  await using model = await modelServer([calls(...changes), says("done")]);
-  await using yard = await startYard({ model, tools: roughTools, isOneProcess: true });
-  const { id } = await yard.start("c");
-  for (const name of ["a.txt", "b.txt"]) place(yard, id, name, "the old one");
-  await yard.ask("change them", { conversation: id });
-  const { ofConversation } = yard.workspaces;
-  yard.workspaces.ofConversation = (row) => {
-    const files = ofConversation(row);
-    const restore: Workspace["restore"] = async (path, ...how) =>
-      path === "outputs/a.txt"
-        ? failure("permission_denied", { path, folder: "outputs", why: "not_writable" })
-        : files.restore(path, ...how);
-    return { ...files, restore };
-  };
-  const { restored, left } = await undo(yard, id);
-  assert.deepEqual(
-    [restored, left],
-    [[{ path: "outputs/b.txt", now: "as_before" }], [{ path: "outputs/a.txt", why: "changed_since" }]],
-  );
-  assert.deepEqual(filesOf(yard, id), { "a.txt": "644 new", "b.txt": "644 the old one" });
-});
-
-test("a file that somebody makes in the moment in which a deleted one is given back stays, and so does an empty folder in the place of one that was made [W12]", async () => {
-  await using model = await modelServer([calls(drops("outputs/a.txt"), puts("outputs/b.txt", "new")), says("done")]);
-  await using yard = await startYard({ model, tools: roughTools, isOneProcess: true });
-  const { id } = await yard.start("c");
-  place(yard, id, "a.txt", "the old one");
-  await yard.ask("change them", { conversation: id });
-  const folder = join(yard.data, "workspace", id, "outputs", "b.txt");
-  rmSync(folder);
-  mkdirSync(folder);
-  const { ofConversation } = yard.workspaces;
-  yard.workspaces.ofConversation = (row) => {
-    const files = ofConversation(row);
-    const restore: Workspace["restore"] = (...given) => {
-      place(yard, id, "a.txt", "theirs");
-      return files.restore(...given);
-    };
-    return { ...files, restore };
-  };
-  const { restored, left } = await undo(yard, id);
-  const stays = ["a", "b"].map((name) => ({ path: `outputs/${name}.txt`, why: "changed_since" }));
-  assert.deepEqual([restored, left], [[], stays]);
-  assert.deepEqual([filesOf(yard, id), statSync(folder).isDirectory()], [{ "a.txt": "644 theirs" }, true]);
 });

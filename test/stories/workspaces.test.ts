@@ -5,12 +5,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
-import { failure } from "../../src/protocol/failure.ts";
-import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { writes } from "../world/undo.ts";
-import { must, startYard, type TestYard } from "../world/yard.ts";
+import { must, startYard } from "../world/yard.ts";
 
 const dayMs = 86_400_000;
 
@@ -112,72 +110,3 @@ test("of an earlier state it is said whether it can be had again: not where its 
     assert.equal(restored.ok ? "restored" : restored.failure.code, "content_not_kept", `${seq}`);
   }
 });
-
-test("what an agent does after one that worked for it has ended is still of its turn, in the history of files [W12][A1]", async () => {
-  await using yard = await startYard({ isOneProcess: true });
-  const row = await yard.start("c");
-  const changed = (path: string): NewEvent => ({
-    ...{ type: "file.changed", path, by: "tool", after: { bytes: 3, mode: 0o644, hash: path } },
-  });
-  await must(
-    yard.log.append(row.number, [
-      changed("uploads/before.txt"),
-      { type: "turn.started", turn: 7, message: "m1", epoch: 1 },
-      { type: "turn.started", agent: "w1", turn: 1, message: "w1", epoch: 1 },
-      changed("outputs/beside.txt"),
-      { type: "turn.finished", agent: "w1", turn: 1, outcome: "done" },
-      changed("outputs/after.txt"),
-      { type: "turn.finished", turn: 7, outcome: "done" },
-      changed("uploads/later.txt"),
-    ]),
-  );
-  const versions = await yard.engine.fileHistory(row, { limit: 10 });
-  assert.deepEqual(
-    versions.map(({ path, turn }) => [path, turn]),
-    [
-      ["uploads/later.txt", null],
-      ["outputs/after.txt", 7],
-      ["outputs/beside.txt", 7],
-      ["uploads/before.txt", null],
-    ],
-  );
-});
-
-test("whoever changes a file and cannot be written down in the ledger hears that, and not that all is well [W12][Q2]", async () => {
-  let isFull = false;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    append: async (batch) => (isFull ? failure("storage_full", {}) : storage.append(batch)),
-  });
-  await using yard = await startYard({ wrapStorage, isOneProcess: true });
-  const row = await yard.start("c");
-  const deeds = deedsOf(yard, row, "uploads/a.txt");
-  await must<unknown>(deeds[0]());
-  await must<unknown>(deeds[1]());
-  isFull = true;
-  const told: string[] = [];
-  for (const deed of deeds) {
-    const done = await deed();
-    told.push(done.ok ? "done" : done.failure.code);
-  }
-  isFull = false;
-  assert.deepEqual(told, Array(deeds.length).fill("storage_full"));
-  assert.equal((await yard.engine.fileHistory(row, { path: "uploads/a.txt", limit: 10 })).length, 2);
-});
-
-/** All that a person does to a file: two uploads, the first one back, away with it, and with all others. */
-function deedsOf({ engine }: TestYard, row: ConversationRow, path: string) {
-  const put = (text: string) => {
-    const chunks = (async function* () {
-      yield Buffer.from(text);
-    })();
-    return engine.upload(row, { name: "a.txt", chunks, keep: false });
-  };
-  return [
-    () => put("one"),
-    () => put("two"),
-    () => engine.restoreFile(row, { path, seq: 1 }),
-    () => engine.removeFile(row, path),
-    () => engine.emptyFolder(row, "uploads"),
-  ] as const;
-}

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { must, type TestYard } from "./yard.ts";
+import { must, type TestYard } from "../../test/world/yard.ts";
 
 /** A conversation of many turns: reads on from where it was, instead of everything again. */
 export type LongTalk = {

@@ -1,9 +1,9 @@
-import { all } from "./events.ts";
-import { type Answer, type AskedRequest, modelServer } from "./model-server.ts";
+import { all } from "../../test/world/events.ts";
+import { type Answer, type AskedRequest, modelServer } from "../../test/world/model-server.ts";
+import { textsOf } from "../../test/world/torture-model.ts";
+import { tortureTools } from "../../test/world/torture-plan.ts";
+import { startYard } from "../../test/world/yard.ts";
 import { longTalk } from "./resting.ts";
-import { textsOf } from "./torture-model.ts";
-import { tortureTools } from "./torture-plan.ts";
-import { startYard } from "./yard.ts";
 
 // What a conversation still knows after room was made: facts are told at its beginning, and the next request is probed.
 

@@ -1,7 +1,7 @@
 import { systemClock } from "../../src/base/clock.ts";
-import { type Answer, type AskedRequest, modelServer } from "./model-server.ts";
+import { type Answer, type AskedRequest, modelServer } from "../../test/world/model-server.ts";
+import { must, startYard } from "../../test/world/yard.ts";
 import { longTalk } from "./resting.ts";
-import { must, startYard } from "./yard.ts";
 
 // How much of each request a provider has in its cache already, because the one before it began with the same bytes.
 
