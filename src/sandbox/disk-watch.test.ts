@@ -128,22 +128,6 @@ test("how much was taken is counted from the least of the last minute [X4]", asy
   assert.equal(watch.grownBytes(), 0);
 });
 
-test("what is watched no more is not looked at, and what is at rest is not ended [X4]", async () => {
-  const stopped = watching();
-  stopped.begin("program", empty);
-  // While somebody looks.
-  const seen = stopped.at(of(150));
-  stopped.watch.stop();
-  assert.deepEqual([await seen, stopped.looks()], [[], 1]);
-  const settled = watching();
-  settled.begin("program", empty)(empty);
-  settled.watch.settle();
-  await settled.at(empty);
-  assert.deepEqual(await settled.at(of(150)), []);
-  settled.begin("next", empty);
-  assert.deepEqual(await settled.at(of(150)), ["next", "background"]);
-});
-
 test("a program may run where too much is there, so that it can make room, but not where it is far too much [X4]", async () => {
   const { workspace } = watching();
   const provider = playedProvider();

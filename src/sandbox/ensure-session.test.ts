@@ -14,9 +14,7 @@ import { ensureSession } from "./ensure-session.ts";
 import { openSandbox, type Sessions } from "./sandbox.ts";
 
 const amy = OwnerId.parse("amy");
-
 const id = "sb-session-amy";
-
 const about = { session_id: id, user_id: "amy", agent_id: "writer", business_domain_id: "bd_public" };
 
 test("a session that runs is used again, a missing one is made, one that was stopped is revived under its id [S2][O1]", async (t) => {
@@ -35,23 +33,6 @@ test("a session that runs is used again, a missing one is made, one that was sto
 });
 
 const span = { name: "EnsureSandboxSession", ...about, ended: true };
-
-test("a missing session is made and looked at until it runs [S2][O1]", async (t) => {
-  const { sessions, ensure, lines, spans, waits } = platform(t);
-  // Somebody ends it twice, before it is seen to run.
-  const looks: Sessions["find"] = async (owner) => {
-    if (waits.length < 2) await sessions.stop(owner, { forget: true });
-    else if (waits.length === 2) await sessions.use(owner);
-    return sessions.find(owner);
-  };
-  assert.deepEqual(await ensure({ find: looks }), ok(id));
-  assert.deepEqual(waits, [500, 500]);
-  assert.deepEqual(lines, [
-    `info create new sandbox session: ${id}`,
-    `info sandbox session ready: ${id} (attempts: 3)`,
-  ]);
-  assert.deepEqual(spans, [{ ...span, action: "create_new" }]);
-});
 
 test("three chats at once end in one session [S2]", async (t) => {
   const { sessions, ensure, lines } = platform(t);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { createLiveOutput, type LiveOutput } from "./live-output.ts";
 import type { OutputPlace, ProgramOutput } from "./sandbox.ts";
 
@@ -11,8 +10,6 @@ async function readAll(live: LiveOutput, after?: OutputPlace): Promise<ProgramOu
 }
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
-
-const textOf = (outputs: readonly ProgramOutput[]) => outputs.map(({ text }) => text).join("");
 
 const numberedLines = (count: number) =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("");
@@ -32,23 +29,6 @@ test("readers hear everything from its beginning on, whenever they come, in the 
     { stream: "stdout", text: "c", cutBytes: 0, at: { stdout: 2, stderr: 1 } },
   ];
   assert.deepEqual([await early, await late, await readAll(live)], [told, told, told]);
-});
-
-test("who comes again after any piece hears the rest, and nothing twice [X2]", async () => {
-  const live = createLiveOutput();
-  const all = "你好👋\n".repeat(60_000);
-  live.add("stdout", Buffer.from(all));
-  live.add("stderr", Buffer.from("why"));
-  live.stdout.cut(7);
-  live.end();
-  const told = await readAll(live);
-  assert.equal(textOf(told), `${all}why`);
-  assert.deepEqual(
-    told.filter(({ text }) => Buffer.byteLength(text) > 10_000),
-    [],
-    "no piece is too long for one event",
-  );
-  for (const [index, { at }] of told.entries()) assert.deepEqual(await readAll(live, at), told.slice(index + 1));
 });
 
 test("what is not kept any more is told as missing, byte by byte: the pieces and the gaps are the whole [X1][X4]", async () => {
@@ -123,38 +103,4 @@ test("what was said beyond the limit ends with its last words, whole characters 
     assert.deepEqual(told.at(-1)?.at, { stdout: heard + cut, stderr: 0 });
     for (const [index, { at }] of told.entries()) assert.deepEqual(await readAll(live, at), told.slice(index + 1));
   }
-});
-
-test("streams that take turns all the time lose their order in the end, and no byte [X1][X4]", async () => {
-  const live = createLiveOutput();
-  const early = readAll(live);
-  for (let index = 0; index < 60_000; index += 1) {
-    live.add("stdout", Buffer.from("o"));
-    live.add("stderr", Buffer.from("e"));
-    if (index % 20_000 === 0) await nextTick();
-  }
-  live.end();
-  for (const told of [await early, await readAll(live)]) {
-    const said = (stream: "stdout" | "stderr") => textOf(told.filter((one) => one.stream === stream));
-    assert.deepEqual([said("stdout"), said("stderr")], ["o".repeat(60_000), "e".repeat(60_000)]);
-    assert.equal(textOf(told.slice(0, 1000)), "oe".repeat(500));
-  }
-  live.shorten();
-  assert.ok(live.keptBytes() <= 130_000, `${live.keptBytes()} bytes are kept`);
-});
-
-test("however bytes come, readers hear what a program said, as one who reads all at once [X1]", async () => {
-  const pieces = fc.array(fc.uint8Array({ maxLength: 5 }), { maxLength: 20 });
-  await fc.assert(
-    fc.asyncProperty(pieces, async (all) => {
-      const live = createLiveOutput();
-      const reading = readAll(live);
-      for (const piece of all) {
-        live.add("stdout", piece);
-        await Promise.resolve();
-      }
-      live.end();
-      assert.equal(textOf(await reading), Buffer.concat(all).toString());
-    }),
-  );
 });

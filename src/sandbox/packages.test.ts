@@ -16,9 +16,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { openDatabase } from "../../test/world/database.ts";
 import { until } from "../../test/world/events.ts";
 import { folderWith } from "../../test/world/folder.ts";
@@ -40,13 +39,9 @@ import { openSandbox, type Packages, type PackagesWanted, type SandboxProvider }
 // What is installed for the sessions of users, with guests whose part is played; real ones are in test/contracts/sandbox-packages.test.ts.
 
 const pip = (name: string, version?: string) => ({ manager: "pip", name, version }) as const;
-
 const [ann, ben, cas] = [OwnerId.parse("ann"), OwnerId.parse("ben"), OwnerId.parse("cas")];
-
 const greeter = pip("greeter");
-
 const left = { manager: "npm", name: "left", version: undefined } as const;
-
 const good = pipPlay();
 
 function unwrap<T>(result: Result<T, { readonly code: string }>): T {
@@ -141,25 +136,6 @@ test("what can be installed nowhere, or from another index than the one that is 
   ]);
 });
 
-test("programs have the packages of their user, and run without any where there is no folder for them [X5][Q2]", async (t) => {
-  const { open, folderOf, network } = installing(t, pipPlay());
-  const { run, guests, leavePlace } = open();
-  const place = { owner: ann, conversation: undefined, workspace: undefined, agent: "root" };
-  const sees = async () => {
-    const { report } = unwrap(await run(place, { language: "bash", code: "true", timeoutMs: 1000 }));
-    const { how } = await report;
-    await leavePlace(place);
-    return [how, guests.at(-1)?.wanted.packages];
-  };
-  assert.deepEqual(await sees(), ["done", folderOf(ann)]);
-  Object.assign(network, { packageIndex: undefined });
-  assert.deepEqual(await sees(), ["done", undefined], "where none can be installed");
-  Object.assign(network, { packageIndex: "https://pypi.org/simple" });
-  rmSync(dirname(folderOf(ann)), { recursive: true });
-  writeFileSync(dirname(folderOf(ann)), "no folder");
-  assert.deepEqual(await sees(), ["done", undefined]);
-});
-
 test("all that a session has is installed anew with what is added: the last wish for a name counts, and what failed is not asked for again [X5]", async (t) => {
   const heard: string[] = [];
   let isGood = true;
@@ -242,38 +218,6 @@ test("an installation that takes too much room is ended while it is at it, and n
   const { packages, guests } = place.open();
   assert.deepEqual(await told(packages, greeter), { code: "packages_failed", why: "room", said: "" });
   assert.deepEqual(guests[0]?.told, ["close disk_full", "close done"]);
-  assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
-});
-
-test("packages are there for programs when the sandbox that installed them is gone, and cannot write any more [X5]", async (t) => {
-  const gone = Promise.withResolvers<void>();
-  const asked: string[] = [];
-  const played = playedProvider(good);
-  const open: typeof played.open = async (order) => {
-    const opened = await played.open(order);
-    if (!opened.ok) return opened;
-    const close = (why: string) => {
-      asked.push(why);
-      return gone.promise.then(() => opened.value.close(why));
-    };
-    return ok({ ...opened.value, close });
-  };
-  const place = installing(t, good, { provider: { open } });
-  const { packages } = place.open();
-  const installed = told(packages, greeter);
-  await until("it is asked to go", () => asked.length === 1);
-  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
-  const current = () => readlinkSync(join(place.folderOf(ann), "current"));
-  assert.deepEqual([asked, current()], [["done"], "none"]);
-  gone.resolve();
-  assert.equal(await installed, "it is there");
-  assert.notEqual(current(), "none");
-});
-
-test("where no sandbox can be had for an installation it is told why, and when to come again [X5][P5]", async (t) => {
-  const full = { ok: false, failure: { why: "full", said: "" } } as const;
-  const place = installing(t, good, { provider: { open: async () => full } });
-  assert.deepEqual(await told(place.open().packages, greeter), { code: "sandbox_full", retryAfterSeconds: 5 });
   assert.deepEqual(readdirSync(place.folderOf(ann)), ["current", "none"]);
 });
 

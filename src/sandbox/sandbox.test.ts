@@ -11,7 +11,6 @@ import { createCollected } from "./collected.ts";
 import { checkProgram } from "./program-checks.ts";
 import { executionLimits, fitsGuest } from "./provider.ts";
 import type { ExecutionRecord, ProgramReport } from "./sandbox.ts";
-import { keptCode, listedExecution } from "./shortened.ts";
 import { tightenLimits, tightenUploads } from "./tighten.ts";
 import { executionOf, executionRow, type KeptSession, sessionOf, sessionRow } from "./to-rows.ts";
 
@@ -75,14 +74,6 @@ test("what is shown is never cut inside a character, never longer than asked, an
   );
 });
 
-test("what the guest left out counts as missing, and a mark stands where it was [X4]", () => {
-  const collected = createCollected();
-  collected.add(Buffer.from("beginning"));
-  collected.cut(5000);
-  collected.cut(1);
-  assert.deepEqual(collected.shown(1000), { text: "beginning\n[…]\n", cutBytes: 5001, keptBytes: 9 });
-});
-
 test("what is shown ends with what was said last, also where the middle was not kept [X1][X4]", () => {
   const collected = createCollected();
   collected.add(Buffer.from("0123456789"));
@@ -94,14 +85,6 @@ test("what is shown ends with what was said last, also where the middle was not 
   // Half of its first character is left out, too.
   assert.deepEqual(collected.shown(18), { text: "012345678\n[…]\n the end", cutBytes: 4993, keptBytes: 10 });
   assert.equal(Buffer.from(collected.all()).toString(), "0123456789");
-});
-
-test("what was said a little beyond the limit is shown without a gap [X1][X4]", () => {
-  const collected = createCollected();
-  collected.add(Buffer.from("0123456789"));
-  collected.cut(3, Buffer.from("abc"));
-  assert.deepEqual(collected.shown(1000), { text: "0123456789abc", cutBytes: 0 });
-  assert.deepEqual(collected.shown(10), { text: "01234\n[…]\n89abc", cutBytes: 3, keptBytes: 10 });
 });
 
 test("variables fit a program up to their limit as they are written, with names and values that a process can have [X2][X4]", () => {
@@ -132,7 +115,6 @@ test("code and a folder are taken up to their limits, and what is longer is refu
 });
 
 const limits = { memoryBytes: 100, processesMax: 10, cpus: 2, fileBytesMax: 50, tmpBytesMax: 20, outputBytesMax: 30 };
-
 const uploads = { fileBytesMax: 100, filesMax: 5, types: ["csv", "jpg", "text"] };
 
 test("a session's own limits count where they are smaller, and nowhere else [S1][X4]", () => {
@@ -236,61 +218,4 @@ test("what was asked for a session is the same after a restart, and a row that n
   const row = sessionRow(kept);
   for (const body of ["{", "{}", JSON.stringify({ ...JSON.parse(row.body), env: { "A=B": "" } })])
     assert.equal(sessionOf({ ...row, body }), undefined);
-});
-
-const said = { text: "", cutBytes: 0, path: undefined };
-
-/** An execution that said and did little. */
-const small: ExecutionRecord = {
-  ...record,
-  ...{ codeCutBytes: 0, failure: undefined, artifacts: [] },
-  report: { ...report, stdout: said, stderr: said, changes: [] },
-};
-
-const listedReport = (changes: Partial<ProgramReport>) =>
-  listedExecution({ ...small, report: { ...report, stdout: said, stderr: said, changes: [], ...changes } }).report ??
-  assert.fail();
-
-const gap = "\n[…]\n";
-
-const artifact = (path: string) => ({ path, bytes: 1, hash: "h", type: "text/plain", modifiedAt: 1 });
-
-const change = (path: string) => ({ path, before: undefined, after: state, lost: undefined });
-
-test("of long texts a list shows the beginning and the end, and counts what is left out, also what was before [X2]", () => {
-  const long = `${"a".repeat(2000)}${"b".repeat(2000)}`;
-  const short = `${"a".repeat(1024)}${gap}${"b".repeat(1024)}`;
-  const listed = listedExecution({ ...small, code: long, codeCutBytes: 5 });
-  assert.deepEqual([listed.code, listed.codeCutBytes], [short, 5 + 1952]);
-  const output = { text: long, cutBytes: 7, path: "temp/output.txt" };
-  const { stdout, stderr, value } = listedReport({ stdout: output, stderr: output, value: long });
-  const shown = { text: short, cutBytes: 7 + 1952, path: "temp/output.txt" };
-  assert.deepEqual([stdout, stderr, value], [shown, shown, short]);
-});
-
-test("a returned value that is long is left out of a list: without its middle it would be another one [X2]", () => {
-  const json = (characters: number) => JSON.stringify("x".repeat(characters - 2));
-  assert.deepEqual(
-    [listedReport({ returned: json(2048) }).returned, listedReport({ returned: json(2049) }).returned],
-    [json(2048), undefined],
-  );
-});
-
-test("a list names the first twenty files of an execution, and fewer where their paths are long [X2]", () => {
-  const paths = Array.from({ length: 25 }, (_, index) => `outputs/${index}`);
-  const listed = listedExecution({ ...small, artifacts: paths.map(artifact) });
-  const { figures, changes } = listedReport({ figures: paths, changes: paths.map(change) });
-  const first = paths.slice(0, 20);
-  assert.deepEqual(
-    [listed.artifacts.map(({ path }) => path), figures, changes.map(({ path }) => path)],
-    [first, first, first],
-  );
-  const long = ["a", "b", "c"].map((name) => name.repeat(1024));
-  assert.deepEqual(listedReport({ figures: long }).figures, long.slice(0, 2));
-});
-
-test("of code as long as a record keeps it nothing is left out, and of longer code the middle [X2]", () => {
-  const code = (bytes: number) => "#".repeat(bytes);
-  assert.deepEqual(keptCode(code(65_536)), { code: code(65_536), codeCutBytes: 0 });
-  assert.deepEqual(keptCode(code(65_537)), { code: `${code(32_768)}${gap}${code(32_768)}`, codeCutBytes: 1 });
 });

@@ -35,7 +35,6 @@ import { outcomeOf } from "../world/bare-supervisor.ts";
 const isRoot = process.geteuid?.() === 0;
 /** Whom the guests of an attack belong to when the tests are run by root. */
 export const attackerUid = isRoot ? 54_400 : undefined;
-
 const mebibyte = 1024 * 1024;
 export const limits: GuestLimits = { ...usualLimits, fileBytesMax: 4 * mebibyte, tmpBytesMax: 8 * mebibyte };
 

@@ -274,7 +274,6 @@ export const port = await serveHttp({ after }, (request, response) => {
 });
 
 export const secret = await serveHttp({ after }, (_, response) => response.end("secret"));
-
 export const mirror = `mirror.test:${port}`;
 
 type Wanted = {

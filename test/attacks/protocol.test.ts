@@ -33,7 +33,6 @@ hello = {"type": "hello", "version": 1, "nonce": greeting["nonce"]}
 
 /** Time limits are a hundred times shorter. */
 const hasty: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 100, action) };
-
 type Lie = { readonly number: string; readonly name: string; readonly code: string; readonly why: string };
 
 const lies: readonly Lie[] = [

@@ -405,7 +405,6 @@ if (process.geteuid?.() === 0) {
 
 /** The watcher looks twenty times as often as it does otherwise. */
 const hasty: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 20, action) };
-
 const silent = () => {};
 
 const logger: Logger = {

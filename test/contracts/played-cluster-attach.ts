@@ -8,26 +8,23 @@ import { acceptOf, createFrameReader, encodeFrame, opcodes } from "../../src/san
 export type AttachedEnd = {
   send(channel: number, bytes: Buffer): void;
   end(): void;
-  /** As a cable does: nobody is told. */
-  freeze(): void;
 };
 
 type Heard = { stdin(bytes: Buffer): void; over(): void };
+const version = "v5.channel.k8s.io";
 
-/** `version`: of the two that clients ask for, the one that this server speaks. */
-export function attachEnd(request: IncomingMessage, socket: Duplex, version: string, heard: Heard): AttachedEnd {
+export function attachEnd(request: IncomingMessage, socket: Duplex, heard: Heard): AttachedEnd {
   const { "sec-websocket-key": key = "", "sec-websocket-protocol": asked = "" } = request.headers;
   if (!asked.split(/, ?/).includes(version)) throw new Error(`nobody asked for ${version}`);
   socket.write(
     `${["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${acceptOf(key)}`, `Sec-WebSocket-Protocol: ${version}`].join("\r\n")}\r\n\r\n`,
   );
   const read = createFrameReader();
-  let isFrozen = false;
   const write = (opcode: number, bytes: Buffer) => {
-    if (socket.writable && !isFrozen) socket.write(encodeFrame(opcode, bytes));
+    if (socket.writable) socket.write(encodeFrame(opcode, bytes));
   };
   socket.on("data", (bytes: Buffer) => {
-    for (const { opcode, payload } of isFrozen ? [] : (read(bytes) ?? [])) {
+    for (const { opcode, payload } of read(bytes) ?? []) {
       if (opcode === opcodes.ping) write(opcodes.pong, payload);
       if (opcode === opcodes.close) socket.destroy();
       if (opcode === opcodes.binary && payload[0] === 0) heard.stdin(payload.subarray(1));
@@ -42,9 +39,6 @@ export function attachEnd(request: IncomingMessage, socket: Duplex, version: str
     end() {
       write(opcodes.close, Buffer.from([0x03, 0xe8]));
       socket.end();
-    },
-    freeze() {
-      isFrozen = true;
     },
   };
 }

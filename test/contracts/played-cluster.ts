@@ -23,8 +23,6 @@ export type Refusal = {
 export type ClusterFaults = {
   /** `silence`: it is never answered. `break`: the connection breaks. `made`: it breaks after it was done. */
   readonly answer?: (asked: string) => Refusal | "silence" | "break" | "made" | undefined;
-  /** What it waits for before it does what it is asked for. */
-  readonly delay?: (asked: string) => Promise<void> | undefined;
   /** Pods come no further than this. */
   readonly status?: Readonly<Record<string, unknown>>;
   /** Nothing keeps pods from the network. */
@@ -51,11 +49,7 @@ export type PlayedCluster = {
   evict(name: string, reason?: string): void;
   /** Takes a pod away, at once and with nobody told but those who watch. */
   lose(name: string): void;
-  /** Streams stay, and nothing comes through any more. */
-  freeze(name: string): void;
   breakStreams(): void;
-  /** Says to all who watch that it has forgotten what happened (410). */
-  forgetHistory(): void;
   /** As if it were killed: every connection breaks, and nobody answers any more. */
   vanish(): void;
 };
@@ -93,8 +87,6 @@ export type ClusterOptions = {
   readonly rules?: readonly Rule[];
   /** agent-sandbox is installed. */
   readonly hasPools?: boolean;
-  /** Of the streams: clusters before 1.30 speak only v4. */
-  readonly version?: "v4.channel.k8s.io" | "v5.channel.k8s.io";
 };
 
 export async function playCluster(
@@ -142,16 +134,8 @@ export async function playCluster(
       const pod = state.all.get(name);
       if (pod !== undefined) remove(state, pod);
     },
-    freeze: (name) => state.all.get(name)?.attached?.freeze(),
     breakStreams() {
       for (const pod of state.all.values()) pod.attached?.end();
-    },
-    forgetHistory() {
-      const gone = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" };
-      for (const watcher of state.watchers) {
-        state.watchers.delete(watcher);
-        watcher.response.end(`${JSON.stringify({ type: "ERROR", object: gone })}\n`);
-      }
     },
   };
 }
@@ -241,7 +225,6 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   const question = judged === "made" ? questionOf(request, state.options.namespace) : judged;
   if (question === undefined || "status" in question) return void (question && refuse(response, question));
   const { verb, name, query } = question;
-  await state.faults.delay?.(`${verb} ${question.resource}`);
   if (question.group !== "") {
     const told = state.pools?.answer(question, parsedObject(Buffer.concat(pieces).toString("utf8")));
     if (told === undefined) return refuse(response, { status: 404, reason: "NotFound", message: "page not found" });
@@ -392,7 +375,7 @@ function upgrade(state: State, request: IncomingMessage, socket: Duplex): void {
     return void socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
   }
   const { stdin, exitCode } = pod.running.child;
-  pod.attached = attachEnd(request, socket, state.options.version ?? "v5.channel.k8s.io", {
+  pod.attached = attachEnd(request, socket, {
     stdin: (bytes) => void stdin.write(bytes),
     over: () => void stdin.end(),
   });

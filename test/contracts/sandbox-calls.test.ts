@@ -61,28 +61,3 @@ test("inside, every call into the kernel answers as meant, and without the filte
   const differing = filtered.filter((answer: unknown, number) => answer !== open[number]).length;
   assert.ok(differing >= 20, `${differing} calls differ`);
 });
-
-test("inside, no socket leads to the hypervisor or past the network, and threads work [X3][X5]", {
-  skip: cannotStart,
-}, async (t) => {
-  const answers = await askPython(
-    await openHost(t),
-    `
-import socket
-families = {"local": (1, 1, 0), "ipv4": (2, 1, 0), "ipv6": (10, 1, 0), "route": (16, 3, 0), "audit": (16, 3, 9), "packet": (17, 3, 0), "vsock": (40, 1, 0), "alg": (38, 5, 0)}
-found = {name: error_of(lambda: socket.socket(*family).close()) for name, family in families.items()}
-found["outside"] = error_of(lambda: socket.create_connection(("192.0.2.1", 80), 1))
-threads = __import__("threading")
-heard = []
-thread = threads.Thread(target=lambda: heard.append("thread"))
-thread.start(); thread.join()
-say([found, heard])
-`,
-  );
-  const refusal = "Address family not supported by protocol";
-  const open = { local: null, ipv4: null, ipv6: null, route: null };
-  assert.deepEqual(answers, [
-    { ...open, audit: refusal, packet: refusal, vsock: refusal, alg: refusal, outside: "Network is unreachable" },
-    ["thread"],
-  ]);
-});

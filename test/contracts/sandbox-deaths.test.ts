@@ -5,9 +5,8 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { SandboxExecution, SandboxExecutionPage } from "../../src/protocol/sandbox-resources.ts";
 import { until } from "../world/events.ts";
-import { descendantsOf, openProvider, guestTest as test } from "./sandbox-guests.ts";
+import { descendantsOf, guestTest as test } from "./sandbox-guests.ts";
 import { type Door, openDoor, sandboxWith } from "./sandbox-http.ts";
-import { openGround, report } from "./sandbox-service-place.ts";
 
 // Programs that run long, and programs whose sandbox dies under them, where the public service whose dialect this is does otherwise.
 
@@ -59,23 +58,6 @@ for (const [what, find] of [
     );
     assert.equal((await door.run("print('again')", { conversation_id: "c1" }, "sess-ann")).stdout, "again\n");
   });
-
-test("the end of a turn and the reset of an agent's Python do not wait for the answer of a sandbox that dies [X1][Q2]", async (t) => {
-  const installation = `test${systemIds.hex(12)}`;
-  const ground = await openGround(t, { provider: () => openProvider({ installation }) });
-  const here = await ground.place("c1");
-  await report(ground, here, "python", "open('outputs/a', 'w').close()");
-  const supervisor = firstInside(guestOf(installation));
-  // It hears the questions and says nothing more.
-  process.kill(supervisor, "SIGSTOP");
-  const over: string[] = [];
-  void ground.sandbox.endTurn(here).then(() => over.push("turn"));
-  void ground.sandbox.reset(here).then(() => over.push("reset"));
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(over, [], "both wait");
-  process.kill(supervisor, "SIGKILL");
-  await until("nobody waits any more", () => over.length === 2);
-});
 
 /** A clock of which, once it is told so, a minute passes in a second: no sooner, for a busy machine starts slowly. */
 function hastyClock(): Clock & { hurry(): void } {

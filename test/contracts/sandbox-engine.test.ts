@@ -14,7 +14,6 @@ import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
 const hurried: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms / 10, signal) };
 /** By that clock a minute for guests that start, on a busy machine, too. */
 const startTimeoutMs = 600_000;
-
 const installation = "yard";
 
 async function openPlayed(t: TestContext, wanted: Clock = hurried) {
@@ -119,62 +118,6 @@ test("a container that does not start is a fault that tells why, and leaves noth
   }
 });
 
-const never = new Promise<never>(() => {});
-
-/** Takes what is asked about the end of containers, and does nothing about it; the removals are kept. */
-function endless() {
-  const removals: string[] = [];
-  const before = (asked: string) => {
-    if (asked.startsWith("DELETE ")) removals.push(asked);
-    return /^DELETE |\/wait$/.test(asked) ? never : undefined;
-  };
-  return { removals, before };
-}
-
-test("a guest ends in time though the engine answers no more, and is asked for again [X3]", async (t) => {
-  const { engine, provider } = await openPlayed(t);
-  assert.deepEqual((await provider.probe()).missing, []);
-  const { removals, before } = endless();
-  engine.breaks({ before });
-  const opened = await provider.open(wantedGuest({}));
-  assert.ok(opened.ok, JSON.stringify(opened));
-  await opened.value.close("idle");
-  assert.deepEqual(await opened.value.ended, { why: "idle" });
-  assert.deepEqual([new Set(removals).size, removals.length], [1, 5]);
-});
-
-test("what an engine still has that answered no more is swept later [X3]", async (t) => {
-  const { engine, provider, giveUp, left } = await openPlayed(t);
-  assert.deepEqual((await provider.probe()).missing, []);
-  giveUp();
-  engine.breaks({ before: endless().before, command: ["/bin/sleep", "1000"] });
-  const opened = await provider.open(wantedGuest({}));
-  assert.deepEqual([!opened.ok && opened.failure.why, engine.containers().length], ["start_timeout", 1]);
-  engine.breaks({});
-  assert.deepEqual([await provider.reap(), left()], [{ processes: 1, groups: 0, mounts: 0 }, nothing]);
-});
-
-test("a container that an engine made, and was too busy to say so in time, is removed [X3]", async (t) => {
-  const timers: (() => void)[] = [];
-  const after: Clock["after"] = (ms, action) => {
-    timers.push(action);
-    return systemClock.after(ms, action);
-  };
-  const { engine, provider, left } = await openPlayed(t, { ...hurried, after });
-  assert.deepEqual((await provider.probe()).missing, []);
-  const made: string[] = [];
-  engine.breaks({
-    async before(asked) {
-      // The time of this request is over; the engine makes it all the same.
-      if (asked.endsWith("/create")) timers.at(-1)?.();
-      if (asked.startsWith("DELETE ")) made.push(...engine.containers());
-    },
-  });
-  const opened = await provider.open(wantedGuest({}));
-  assert.deepEqual([!opened.ok && opened.failure, left()], [{ why: "unavailable", said: "late" }, nothing]);
-  assert.equal(made.length, 1);
-});
-
 test("a server that starts sweeps what one before it left, and nothing that is in use or of another installation [X3]", async (t) => {
   const { engine, provider } = await openPlayed(t);
   const opened = await provider.open(wantedGuest({ id: "used" }));
@@ -203,33 +146,6 @@ test("a container ends with the server that was killed, also where nobody remove
   await until("it is gone", () => engine.containers().length === 0);
   removal.open();
   assert.deepEqual(await opened.value.ended, { why: "ended" });
-});
-
-test("what is started while leftovers are looked for is none [X3]", async (t) => {
-  const { engine, provider } = await openPlayed(t);
-  assert.deepEqual((await provider.probe()).missing, []);
-  const list = gate();
-  const canary = gate();
-  engine.breaks({
-    before(asked) {
-      if (asked === "GET /containers/json") return list.pass();
-      return asked.startsWith("GET ") && asked.endsWith("/json") && engine.containers().length > 1
-        ? canary.pass()
-        : undefined;
-    },
-  });
-  const reaped = provider.reap();
-  await list.reached;
-  const opened = await provider.open(wantedGuest({ id: "new" }));
-  assert.ok(opened.ok, JSON.stringify(opened));
-  const looked = provider.probe({ fresh: true });
-  await canary.reached;
-  list.open();
-  assert.deepEqual(await reaped, { processes: 0, groups: 0, mounts: 0 });
-  assert.equal(engine.containers().length, 2);
-  canary.open();
-  assert.deepEqual((await looked).missing, []);
-  assert.ok(opened.value.isOpen());
 });
 
 test("without groups processes are counted by user, where a guest has one of its own [X3][X4]", async (t) => {

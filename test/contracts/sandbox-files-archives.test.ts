@@ -8,11 +8,8 @@ import { OwnerId } from "../../src/protocol/ids.ts";
 import { type FileDoor, openFileDoor, refusal, session } from "./sandbox-files.ts";
 
 const python = "/usr/bin/python3";
-
 const noPython = !existsSync(python) && "needs /usr/bin/python3";
-
 type Bytes = Buffer<ArrayBuffer>;
-
 const base = `/sessions/${session}/files`;
 
 test("a folder of many files comes as a ZIP file that other programs open, names and bytes as they are [S3]", {

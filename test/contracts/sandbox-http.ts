@@ -13,7 +13,6 @@ import { openProvider } from "./sandbox-guests.ts";
 /** What came back; `body` is empty when it has none. */
 export type Reply = { readonly status: number; readonly headers: Headers; readonly body: Body };
 type Body = Readonly<Record<string, unknown>>;
-
 type Sent = { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
 /** A whole yard with a real sandbox behind a real port. */

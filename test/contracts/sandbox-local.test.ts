@@ -7,15 +7,10 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { canReach } from "../../src/sandbox/guest/sources.ts";
 import { readBwrap } from "../../src/sandbox/local/bwrap.ts";
-import { openGroups } from "../../src/sandbox/local/groups.ts";
-import { launchGuest } from "../../src/sandbox/local/launch.ts";
 import { probeMachine } from "../../src/sandbox/local/probe.ts";
 import { reapLeftovers } from "../../src/sandbox/local/reap.ts";
-import { canStage } from "../../src/sandbox/local/stage.ts";
-import { usageOf } from "../../src/sandbox/local/usage.ts";
 import { wordsFor } from "../../src/words/words.ts";
 import { until } from "../world/events.ts";
-import { writesToDisk } from "./sandbox-executions.ts";
 import {
   askPython,
   bwrapOf,
@@ -25,7 +20,6 @@ import {
   isAlive,
   isRoot,
   keepGuest,
-  limits,
   openHost,
   openProvider,
   ownerUid,
@@ -34,7 +28,7 @@ import {
   guestTest as test,
   workspaceFolder,
 } from "./sandbox-guests.ts";
-import { conversation, done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
+import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
 
 test("everything that runs in a guest ends with a killed server, and its groups are swept by the next one [X3]", async (t) => {
   const installation = `test${systemIds.hex(12)}`;
@@ -77,17 +71,6 @@ test("without bubblewrap nothing is opened, and as soon as it is there everythin
   assert.deepEqual((await provider.probe()).missing, []);
 });
 
-test("what a program writes to a disk is told [X1]", async (t) => {
-  const provider = openProvider();
-  t.after(() => provider.close());
-  // Other folders of the tests may lie in memory.
-  const workspace = conversation(workspaceFolder(t, "/var/tmp"));
-  const opened = await provider.open(wantedGuest({ workspace, uid: ownerUid }));
-  assert.ok(opened.ok);
-  const end = (await triedGuest(opened.value).events("bash", writesToDisk)).at(-1);
-  assert.ok(end?.kind === "exited" && end.metrics.writtenBytes >= 4_000_000, JSON.stringify(end));
-});
-
 test("a guest that does not answer any more is given up, and gone [X1][X3]", async (t) => {
   const installation = `test${systemIds.hex(12)}`;
   let isHurried = false;
@@ -105,28 +88,6 @@ test("a guest that does not answer any more is given up, and gone [X1][X3]", asy
   const { end } = await triedGuest(opened.value).run("bash", "echo on", { timeoutMs: 1000 });
   assert.deepEqual([end, await opened.value.ended], ["timeout undefined", { why: "execution_does_not_end" }]);
   assert.equal(isAlive(first), false);
-});
-
-test("where no control group counts, the processes of a guest are added up [X4]", async (t) => {
-  const started = await startPython(
-    await openHost(t),
-    `
-if os.fork() == 0:
-    hoard = bytearray(60_000_000)
-    import time
-    while time.process_time() < 0.1: pass
-    say(1)
-os.read(3, 1)
-`,
-  );
-  assert.ok(started.ok);
-  const { group, pid, kill, ended } = started.value;
-  const uncounted = { ...group, usage: () => ({ memoryBytes: 0, processes: 0, cpuMs: 0 }) };
-  const { memoryBytes, processes, cpuMs } = usageOf(pid, uncounted);
-  assert.deepEqual([processes, memoryBytes > 60_000_000 && memoryBytes < 100_000_000, cpuMs >= 80], [2, true, true]);
-  kill();
-  await ended;
-  assert.deepEqual(usageOf(pid, uncounted), { memoryBytes: 0, processes: 0, cpuMs: 0 });
 });
 
 const ownFolders = (folder: string) => ({
@@ -215,7 +176,6 @@ test("a variable cannot smuggle in a mount [X3]", async (t) => {
 });
 
 const ordinaryUid = 54_322;
-
 const isClosed = ![serverPath, process.execPath].every((path) => canReach(path, ordinaryUid));
 
 test("an ordinary user has guests too, with the same walls [X3]", {
@@ -289,21 +249,6 @@ test("a guest that does not get ready in time, or ends before, is a fault that t
   );
 });
 
-test("what a guest says for itself is kept up to a limit [X4]", async (t) => {
-  const launched = await launchGuest(
-    { id: "loud", workspace: undefined, limits, uid: ownerUid, env: {} },
-    {
-      command: ["/usr/bin/python3", "-I", "-S", "-c", 'print("x" * 100_000)'],
-      files: {},
-      programs: [],
-      greet: async () => undefined,
-    },
-    await openHost(t),
-  );
-  assert.ok(launched.ok);
-  assert.deepEqual(await launched.value.ended, { code: 0, signal: null, said: "x".repeat(8192), oomKills: 0 });
-});
-
 test("a guest that nobody looks after any more is found and ended, those of others are not [X3]", async (t) => {
   const host = await openHost(t);
   const { child, pid } = await keepGuest(t, host.installation);
@@ -329,40 +274,9 @@ test("a guest that nobody looks after any more is found and ended, those of othe
   });
 });
 
-test("groups are gone when their guests and their server are [X3]", async (t) => {
-  const host = await openHost(t);
-  const started = await startPython(host, "say(1)");
-  assert.ok(started.ok);
-  started.value.kill();
-  await started.value.ended;
-  assert.deepEqual(await host.groups.reap(), { processes: [], groups: 0 });
-  host.groups.close();
-  const again = openGroups({ installation: host.installation, clock: systemClock });
-  assert.deepEqual(again.has, host.groups.has);
-  if (isRoot) assert.deepEqual(again.has, { memory: true, pids: true, cpu: true, kill: true });
-  again.close();
-});
-
 async function machineOf(t: TestContext) {
   return { ...(await openHost(t)), ids: systemIds, words: wordsFor("en").sandbox };
 }
-
-/** What depends on the packages of the machine that runs the tests. */
-const packages = ["no_data_libraries", "no_cjk_fonts"];
-
-test("a machine with everything has all walls, and says what it lacks for limits [X3]", async (t) => {
-  const machine = await machineOf(t);
-  const { missing, degraded } = await probeMachine(machine);
-  const names = degraded.map(({ name }) => name).filter((name) => !packages.includes(name));
-  const { memory, pids, cpu, kill } = machine.groups.has;
-  const groups = [
-    memory ? [] : ["no_cgroup_memory"],
-    pids ? [] : ["no_cgroup_pids"],
-    cpu ? [] : ["no_cgroup_cpu"],
-    kill ? [] : ["no_cgroup_kill"],
-  ].flat();
-  assert.deepEqual([missing, names], [[], isRoot ? [] : [...groups, "shared_uid"]]);
-});
 
 test("without bubblewrap, or with one too old, no code runs, and the command that mends it is told [X3][P1]", async (t) => {
   const machine = await machineOf(t);
@@ -383,44 +297,4 @@ test("without bubblewrap, or with one too old, no code runs, and the command tha
       [[["no_python", true]], []],
     ],
   );
-});
-
-test("a bubblewrap that takes no open folders is named where they cannot be put beside it either [X3][P4]", async (t) => {
-  const machine = await machineOf(t);
-  const { degraded } = await probeMachine({ ...machine, bwrap: { ...machine.bwrap, hasBindFd: false } });
-  assert.deepEqual(
-    degraded.map(({ name }) => name).filter((name) => name === "no_bind_fd"),
-    isRoot && canStage() ? [] : ["no_bind_fd"],
-  );
-});
-
-test("a machine on which bubblewrap cannot build its walls runs no code [X3]", async (t) => {
-  const machine = await machineOf(t);
-  const { missing, degraded } = await probeMachine({ ...machine, bwrap: { ...machine.bwrap, path: "/bin/false" } });
-  // Which of them depends on the machine that runs the tests.
-  const walls = ["no_userns", "apparmor_userns", "in_container"];
-  assert.deepEqual([missing.map(({ name }) => walls.includes(name)), degraded], [[true], []]);
-});
-
-test("a workspace is mounted whatever its folder on the host is called, and however closed the folders above it are [X3][S4]", async (t) => {
-  const provider = openProvider();
-  t.after(() => provider.close());
-  const above = join(workspaceFolder(t), "closed");
-  mkdirSync(above);
-  for (const name of ["plain", "blanks hash#mark back\\slash tab\tsign quote'\"$(date) 会议"]) {
-    const folder = join(above, name);
-    mkdirSync(folder, { mode: 0o711 });
-    for (const inside of ["uploads", "outputs", "temp"]) mkdirSync(join(folder, inside));
-    writeFileSync(join(folder, "uploads", "note.txt"), name);
-    // Root goes through it all the same, on behalf of the guest; others could not have made the guest's folder there.
-    if (ownerUid !== undefined) chmodSync(above, 0o700);
-    const opened = await provider.open(wantedGuest({ workspace: conversation(folder), uid: ownerUid }));
-    assert.ok(opened.ok, opened.ok ? "" : `${name}: ${opened.failure.said}`);
-    const { run, guest } = triedGuest(opened.value);
-    assert.deepEqual(
-      await run("bash", "cat uploads/note.txt; echo made > outputs/made.txt && cat /workspace/outputs/made.txt"),
-      done({ stdout: `${name}made\n` }),
-    );
-    await guest.close("looked");
-  }
 });

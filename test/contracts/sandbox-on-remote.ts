@@ -12,7 +12,6 @@ import { wordsFor } from "../../src/words/words.ts";
 
 /** Whether the suites that run against any provider are to run against one on another machine. */
 export const isOnRemote = process.env.AGENTYARD_TEST_REMOTE !== undefined;
-
 export const secret = "a secret of servers and their hosts";
 
 /** A host as a process of its own. */

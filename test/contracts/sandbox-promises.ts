@@ -15,7 +15,6 @@ import {
   type ProviderUnderTest,
   placeFor,
   type Tried,
-  triedGuest,
   wantedGuest,
 } from "./sandbox-place.ts";
 
@@ -252,28 +251,6 @@ commands = [open(path).read() for path in glob.glob("/proc/[0-9]*/cmdline")]
     },
   },
   {
-    says: "eight guests open at the same time, each with a name of its own [X4]",
-    async holds({ provider, workspace, uid }) {
-      const opened = await Promise.all(
-        Array.from({ length: 8 }, (_, number) =>
-          provider.open(wantedGuest({ workspace: conversation(workspace(), `c${number}`), uid: uid(number) })),
-        ),
-      );
-      const said = await Promise.all(
-        opened.map(async (result) => {
-          assert.ok(result.ok, JSON.stringify(result));
-          const { stdout } = await triedGuest(result.value).run("bash", "pwd");
-          await result.value.close("idle");
-          return stdout;
-        }),
-      );
-      assert.deepEqual(
-        said,
-        Array.from({ length: 8 }, (_, number) => `/workspace/c${number}\n`),
-      );
-    },
-  },
-  {
     everywhere: true,
     says: "what nobody looks after is ended, and guests that are looked after go on [X3]",
     async holds({ provider, guest }) {
@@ -283,19 +260,6 @@ commands = [open(path).read() for path in glob.glob("/proc/[0-9]*/cmdline")]
     },
   },
 ];
-
-/** Runs it and acts as soon as the program has said its first word. */
-async function afterFirstWord(
-  { guest }: Tried,
-  execution: Parameters<Tried["guest"]["run"]>[0],
-  act: () => void,
-): Promise<string> {
-  for await (const event of guest.run(execution)) {
-    if (event.kind === "output") act();
-    if (event.kind === "exited") return `${event.how} ${event.signal ?? event.code}`;
-  }
-  return "no end";
-}
 
 /** How it ends when its time is over in its middle: one that had not come so far yet, on a busy machine, gets more. */
 async function overTime(
@@ -311,12 +275,6 @@ async function overTime(
 }
 
 const timeoutMsMax = 30_000;
-
-const sleeping = "echo on; sleep 1000";
-
-const longCell = "import time\nprint('on')\ntime.sleep(1000)";
-
-const execution = { agent: "a", timeoutMs: 60_000 };
 
 /** How executions end that do not end by themselves. */
 const endPromises: readonly Promised[] = [
@@ -346,40 +304,6 @@ const endPromises: readonly Promised[] = [
       ]);
       assert.deepEqual(await run("python", "x", { agent: "polite" }), done({ results: ["text 1"] }));
       assert.deepEqual(await run("python", "'x' in globals()"), done({ results: ["text False"] }));
-    },
-  },
-  {
-    says: "an execution is cancelled by its signal, interrupted like Ctrl+C, or killed [X1]",
-    async holds({ guest }) {
-      const tried = await guest();
-      const opened = tried.guest;
-      const stop = new AbortController();
-      const ends = [
-        (await tried.run("bash", sleeping, { signal: AbortSignal.abort() })).end,
-        await afterFirstWord(
-          tried,
-          { ...execution, id: "1", language: "bash", code: sleeping, signal: stop.signal },
-          () => stop.abort(),
-        ),
-        await afterFirstWord(tried, { ...execution, id: "2", language: "python", code: longCell }, () =>
-          opened.interrupt("2"),
-        ),
-        await afterFirstWord(tried, { ...execution, id: "3", language: "bash", code: sleeping }, () =>
-          opened.kill("3"),
-        ),
-        await afterFirstWord(tried, { ...execution, id: "4", language: "python", code: longCell }, () =>
-          opened.kill("4"),
-        ),
-      ];
-      assert.deepEqual(ends, [
-        "cancelled undefined",
-        "cancelled SIGINT",
-        "cancelled 130",
-        "killed SIGKILL",
-        "killed SIGKILL",
-      ]);
-      opened.interrupt("never was");
-      opened.kill("3");
     },
   },
   {

@@ -2,29 +2,18 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { connect } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
-import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { whenOver } from "../../src/base/background.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import { encodeFrame } from "../../src/sandbox/guest/frames.ts";
-import { linksOver } from "../../src/sandbox/guest/stdio.ts";
-import type { SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost, openStream } from "../../src/sandbox/remote/ask-host.ts";
-import { openSandboxHost } from "../../src/sandbox/remote/sandbox-host.ts";
 import { createVerifier, signRequest } from "../../src/sandbox/remote/signed.ts";
-import { signedOver } from "../../src/sandbox/remote/signed-stream.ts";
 import { networkBytesMax, paths } from "../../src/sandbox/remote/wire.ts";
 import { until } from "../world/events.ts";
-import { manualClock } from "../world/manual-clock.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { quietLogger } from "../world/workspace.ts";
 import { openRemote, secret } from "./sandbox-on-remote.ts";
 import { hostFolder, wantedGuest } from "./sandbox-place.ts";
-import { doorOf, onHostileHost, openRaw, openRawHost, orderOf, startCutter } from "./sandbox-remote-raw.ts";
+import { doorOf, onHostileHost, openRaw, openRawHost, orderOf } from "./sandbox-remote-raw.ts";
 
 // The door of a sandbox host, tried by callers who should not get in, or who say what no server says.
 
@@ -267,53 +256,6 @@ test("a folder is found below the files of the host, by its names and through no
   assert.deepEqual(mounted, [join(files, "workspace/one")]);
 });
 
-test("who sits between a server and its host gets no other folder, and says nothing in the name of either [X3][Q1]", async (t) => {
-  const files = hostFolder(t);
-  for (const name of ["one", "two"]) mkdirSync(join(files, "workspace", name), { recursive: true });
-  const { address, host, provider } = await raw(t, { files });
-  const workspace = { inside: "/workspace/c1", writable: "all", marks: {}, folder: ["workspace", "one"] };
-  const swap = (from: string, to: string) => (bytes: Buffer) =>
-    Buffer.from(bytes.toString("latin1").replace(from, to), "latin1");
-  const through = async (meddling: Parameters<typeof startCutter>[2]) => {
-    const caller = await openRaw(t, (await startCutter(t, address, meddling)).address);
-    caller.say(orderOf({ workspace, likeness: "none" }));
-    await Promise.race([whenOver(caller.next("opened")), caller.closed]);
-    const seen = [
-      caller.heard.map(({ guestsMax }) => guestsMax),
-      provider.guests.map(({ wanted }) => wanted.workspace?.folder),
-    ];
-    caller.socket.destroy();
-    await until("no guest is left", () => provider.living().length === 0 && host.load().guests === 0);
-    provider.guests.length = 0;
-    return seen;
-  };
-  const one = join(files, "workspace", "one");
-  assert.deepEqual(await through({}), [[4], [one]]);
-  assert.deepEqual(await through({ toHost: swap('"one"', '"two"') }), [[], []]);
-  assert.deepEqual(await through({ toServer: swap('"guestsMax":4', '"guestsMax":9') }), [[], [one]]);
-  const between = await startCutter(t, address, { toServer: swap('"guests":0', '"guests":7') });
-  const asked = { version: 1, isFresh: false, token: { path: ["none"], text: "" } };
-  const look = await askHost(doorOf(between.address), paths.look, asked, { timeoutMs: 30_000 });
-  assert.equal(look.ok, false);
-});
-
-test("a stranger who asks for a stream and never goes away holds no connection of the host [X3][Q1]", async (t) => {
-  const { address } = await raw(t);
-  const { hostname, port } = new URL(address);
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  socket.on("error", () => {});
-  t.after(() => socket.destroy());
-  let answer = "";
-  socket.setEncoding("utf8").on("data", (text: string) => {
-    answer += text;
-  });
-  const lines = [`POST ${paths.guest} HTTP/1.1`, "Host: x", "Connection: Upgrade", "Upgrade: agentyard-guest"];
-  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
-  await once(socket, "end");
-  assert.match(answer, /^HTTP\/1.1 401 .*"unsigned"/s);
-  await until("the host lets go of it", () => socket.destroyed || !socket.write("x"));
-});
-
 test("a host that was taken over cannot fill the memory of its servers with what nobody reads [X3][X4]", async () => {
   const { near, host, guest } = await onHostileHost();
   const piece = Buffer.alloc(1024 * 1024);
@@ -357,97 +299,3 @@ test("what a host says of a program is looked at as what a guest says: figures e
 });
 
 const nothingUsed = { durationMs: 0, cpuMs: 0, memoryPeakBytes: 0, readBytes: 0, writtenBytes: 0 };
-
-/** A caller that keeps its half of the connection open for as long as it likes, and asks before it is answered. */
-async function callStubbornly(t: TestContext, address: string, order: object) {
-  const { hostname, port } = new URL(address);
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  t.after(() => socket.destroy());
-  socket.on("error", () => {});
-  const signed = signRequest(
-    secret,
-    { method: "POST", path: paths.guest, body: "" },
-    { clock: systemClock, ids: systemIds },
-  );
-  const lines = [`POST ${paths.guest} HTTP/1.1`, "Host: x", "Connection: Upgrade", "Upgrade: agentyard-guest"];
-  const [near, far] = duplexPair();
-  const { control } = linksOver(signedOver(near, signed.keys, "server"));
-  control.write(encodeFrame(order));
-  const [first] = await once(far, "data");
-  socket.write(
-    Buffer.concat([Buffer.from(`${[...lines, `Authorization: ${signed.authorization}`].join("\r\n")}\r\n\r\n`), first]),
-  );
-  let told = "";
-  socket.on("data", (bytes: Buffer) => (told += bytes.toString("latin1")));
-  await once(socket, "end");
-  return told;
-}
-
-test("a host has said its last word when it hangs up, waits two seconds for its caller to do so, and not longer than that [X3][X4]", async (t) => {
-  const clock = { ...manualClock(), now: systemClock.now };
-  const { address } = await openRawHost(t, playedProvider(), { clock });
-  const told = await callStubbornly(t, address, orderOf({ version: 99 }));
-  assert.match(told, /^HTTP\/1.1 101 .*"type":"refused","why":"version","said":"1"/s);
-  const waiting = clock.timers();
-  clock.move(1999);
-  assert.ok(waiting > 0 && clock.timers() === waiting);
-  clock.move(1);
-  await until("it has let go", () => clock.timers() === 0);
-  // Who hangs up as well, and who is not let in, is not waited for.
-  const caller = await openRaw(t, address);
-  caller.say(orderOf({ version: 99 }));
-  await caller.closed;
-  const other = { ...doorOf(address), secret: "another secret, of nobody we know" };
-  assert.equal((await openStream(other, { timeoutMs: 30_000 })).ok, false);
-  await until("nothing is waited for", () => clock.timers() === 0);
-});
-
-test("a guest that does not start is not counted when that is told, nor is one that broke down, and a name is one guest's at a time [X3][X4]", async (t) => {
-  const played = playedProvider();
-  let isBroken = false;
-  const open: SandboxProvider["open"] = (wanted) =>
-    isBroken ? Promise.reject(new Error("a mistake")) : played.open(wanted);
-  const { address, host, logged } = await openRawHost(t, { ...played, open });
-  const refusal = async (order: object) => {
-    const caller = await openRaw(t, address);
-    caller.say(order);
-    return caller.next("refused");
-  };
-  played.fault = { why: "start_failed", said: "s".repeat(3000) };
-  const load = { guests: 0, guestsMax: 4 };
-  assert.deepEqual(await refusal(orderOf()), {
-    ...{ type: "refused", why: "start_failed", said: "s".repeat(2000), ...load },
-  });
-  const first = await openRaw(t, address);
-  first.say(orderOf({ id: "one" }));
-  await first.next("opened");
-  assert.deepEqual(await refusal(orderOf({ id: "one" })), {
-    ...{ type: "refused", why: "full", said: "", ...load, guests: 1 },
-  });
-  assert.deepEqual([host.load().guests, played.living().length], [1, 1]);
-  isBroken = true;
-  const unlucky = await openRaw(t, address);
-  unlucky.say(orderOf());
-  await until("it is told", () => logged.length === 1);
-  assert.match(logged.join(), /^a guest of another machine broke down /);
-  assert.equal(host.load().guests, 1);
-});
-
-const hasSixth = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
-
-test("a host says by which address it listens, also by one of the sixth version, or why it cannot [X3][P4]", {
-  skip: !hasSixth && "this machine has no such address",
-}, async (t) => {
-  const open = () => {
-    const host = openSandboxHost({
-      ...{ provider: playedProvider(), files: tmpdir(), secret, guestsMax: 1, release: "0.0.0-test" },
-      ...{ clock: systemClock, logger: quietLogger([]) },
-    });
-    t.after(() => host.close());
-    return host;
-  };
-  const address = await open().listen({ host: "::1", port: 0 });
-  assert.match(address.ok ? address.value : "", /^http:\/\/\[::1\]:\d+$/);
-  const port = Number(new URL(address.ok ? address.value : "").port);
-  assert.deepEqual(await open().listen({ host: "::1", port }), { ok: false, failure: { code: "EADDRINUSE" } });
-});

@@ -7,9 +7,7 @@ import { duplexPair } from "node:stream";
 import { after, type TestContext, test } from "node:test";
 import { ok } from "../../src/base/result.ts";
 import type { Execution, SandboxProvider } from "../../src/sandbox/provider.ts";
-import { askHost } from "../../src/sandbox/remote/ask-host.ts";
 import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
-import { paths } from "../../src/sandbox/remote/wire.ts";
 import { allOf } from "../world/bare-supervisor.ts";
 import { until } from "../world/events.ts";
 import { openFiles } from "../world/open-files.ts";
@@ -17,17 +15,7 @@ import { playedProvider } from "../world/played-provider.ts";
 import { cannotStart, isAlive, isRoot } from "./sandbox-guests.ts";
 import { type HostProcess, type openRemote, startHost } from "./sandbox-on-remote.ts";
 import { done, hostFolder, triedGuest, wantedGuest } from "./sandbox-place.ts";
-import {
-  askHostileHost,
-  doorOf,
-  onHostileHost,
-  opened,
-  openRaw,
-  openRawHost,
-  orderOf,
-  provide,
-  startCutter,
-} from "./sandbox-remote-raw.ts";
+import { onHostileHost, opened, openRaw, openRawHost, orderOf, provide, startCutter } from "./sandbox-remote-raw.ts";
 
 // What becomes of guests when machines and the lines between them fail. Two hosts serve all tests; who ends one has its own.
 
@@ -236,7 +224,6 @@ test("an execution arrives at its host as it was asked for, however long its cod
 });
 
 const metrics = { durationMs: 1, cpuMs: 1, memoryPeakBytes: 1, readBytes: 0, writtenBytes: 0 };
-
 const doneEvent = { kind: "exited", how: "done", code: 0, signal: undefined, metrics };
 
 test("what a program tells arrives at the server as its host heard it: results, figures, what was left out, its end and its lost Python [X1][X6]", async (t) => {
@@ -271,33 +258,6 @@ function playing(changes: object): Pick<SandboxProvider, "open"> {
     },
   };
 }
-
-test("what a server asks of a guest is done by its host, and answered in full [X1][X4]", async (t) => {
-  const inodes = new Set(Array.from({ length: 20_000 }, (_, number) => 2 ** 40 + number));
-  const told: unknown[] = [];
-  const { server } = await pair(t, {
-    provider: playing({
-      endTurn: async ({ all }: { all: boolean }) => (all ? 7 : 3),
-      unnamedBytes: async () => 12,
-      usage: async () => ({ memoryBytes: 1.5, processes: 2, cpuMs: 3.5 }),
-      sharedFiles: async () => inodes,
-      reset: async (agent: string) => void told.push(["reset", agent]),
-      warm: (agent: string, modules: string[]) => void told.push(["warm", agent, modules]),
-    }),
-  });
-  const guest = await opened(server);
-  guest.warm("b", ["numpy", "decimal"]);
-  await guest.reset("a");
-  assert.deepEqual(told, [
-    ["warm", "b", ["numpy", "decimal"]],
-    ["reset", "a"],
-  ]);
-  assert.deepEqual([await guest.endTurn(), await guest.endTurn({ all: true }), await guest.unnamedBytes()], [3, 7, 12]);
-  assert.deepEqual(await guest.usage(), { memoryBytes: 1.5, processes: 2, cpuMs: 3.5 });
-  assert.deepEqual(await guest.sharedFiles(), inodes);
-  const unknown = await opened((await pair(t, { provider: playing({ sharedFiles: async () => undefined }) })).server);
-  assert.equal(await unknown.sharedFiles(), undefined);
-});
 
 test("a guest has on its host all that its server asked for, by the paths of the host [W5][X3]", async (t) => {
   const files = hostFolder(t);
@@ -373,28 +333,6 @@ test("a server without root names nobody: on a host that is root its programs ar
   );
 });
 
-test("two guests of one name are not on one host, a name that is free again can be had again, and one can be ended by its name [X3]", async (t) => {
-  const { address, host, played } = await pair(t);
-  const endedWord = { type: "ended", why: "caller_gone" };
-  const order = async () => {
-    const caller = await openRaw(t, address);
-    caller.say(orderOf({ id: "same" }));
-    await Promise.race([until("it is told", () => caller.heard.length > 0), caller.closed]);
-    return { caller, told: caller.heard[0]?.type, why: caller.heard[0]?.why };
-  };
-  const first = await order();
-  const second = await order();
-  assert.deepEqual([first.told, second.told, second.why, host.load().guests], ["opened", "refused", "full", 1]);
-  first.caller.socket.destroy();
-  await until("it is free again", () => host.load().guests === 0);
-  const third = await order();
-  assert.equal(third.told, "opened");
-  // Who lost its stream ends it at the door, and is told when it is gone.
-  const told = await askHost(doorOf(address), paths.end, { id: "same" }, { timeoutMs: 30_000 });
-  assert.deepEqual(told, { ok: true, value: { isGone: true } });
-  assert.deepEqual([played.guests.at(-1)?.told, await third.caller.next("ended")], [["close caller_gone"], endedWord]);
-});
-
 test("a host that sends more than its programs may say, tells less than it left out, or answers what nobody asked is left [X3][X4]", async () => {
   const piece = Buffer.alloc(65_536, "x");
   const [stdout, stderr] = [output("stdout"), output("stderr")];
@@ -421,11 +359,3 @@ test("a host that sends more than its programs may say, tells less than it left 
 });
 
 const output = (stream: string) => ({ type: "output", id: "e", stream });
-
-test("a host that tells of programs before there is a guest is left, and one that only says that it is there is not [X3][Q1]", async () => {
-  const early = askHostileHost();
-  early.say({ type: "pong" });
-  early.say({ type: "started", id: "e" });
-  assert.deepEqual(await early.opening, { ok: false, failure: { why: "broken_off", said: "" } });
-  assert.equal(early.near.destroyed, true);
-});

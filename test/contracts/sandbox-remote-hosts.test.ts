@@ -20,7 +20,7 @@ import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.t
 import { createVerifier } from "../../src/sandbox/remote/signed.ts";
 import { bodyBytesMax, lookQuestion, paths } from "../../src/sandbox/remote/wire.ts";
 import { until } from "../world/events.ts";
-import { manualClock, notingClock } from "../world/manual-clock.ts";
+import { manualClock } from "../world/manual-clock.ts";
 import { openFiles } from "../world/open-files.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { type openRemote, secret } from "./sandbox-on-remote.ts";
@@ -29,7 +29,6 @@ import {
   askHostileHost,
   doorOf,
   onHostileHost,
-  opened,
   openRaw,
   openRawHost,
   orderOf,
@@ -84,26 +83,6 @@ test("a user's guests stay on one host while one of them lives; after that the l
   assert.equal((await place()).at, 0);
   assert.equal((await place()).at, 0);
   assert.equal((await place({ near })).at, 1);
-});
-
-test("a fault that another host would have as well is told at once; that one is full says more than that another is away [X3]", async (t) => {
-  const { hosts, played, place } = await placing(t, 1, 4);
-  const [small, large] = hosts;
-  const [playedSmall, playedLarge] = played;
-  assert.ok(small && large && playedSmall && playedLarge);
-  playedSmall.fault = { why: "start_failed", said: "no such folder" };
-  await assert.rejects(place(), /start_failed.*no such folder/);
-  assert.equal(playedLarge.guests.length, 0);
-  const line = await startCutter(t, large.address);
-  const both = provide(t, [small.address, line.address]);
-  await both.probe();
-  // The first one is filled by another server, and the second one is gone.
-  assert.equal((await place()).at, 0);
-  assert.equal((await both.open(wantedGuest({}))).ok, true);
-  assert.equal(playedLarge.guests.length, 1);
-  line.cut({ stays: true });
-  const refused = await both.open(wantedGuest({}));
-  assert.equal(!refused.ok && refused.failure.why, "full");
 });
 
 test("what a host lacks is told with its address, in words of the server, and what the server has no words for by its name [X3][P2]", async (t) => {
@@ -254,66 +233,6 @@ test("a host is reached behind a path of a proxy, and over TLS that its server b
   assert.equal(await opens([`${proxy.address}/yard/one/`]), true);
 });
 
-// How long a server waits for a host that takes its questions and says nothing, and what it counts meanwhile.
-
-/** A server, a host of it, and between them somebody who can keep back what the server says. */
-async function muting(t: TestContext, changes: Partial<SandboxProvider> = {}) {
-  const played = playedProvider();
-  const files = hostFolder(t);
-  const { address, host } = await openRawHost(t, { ...played, ...changes }, { files });
-  const { clock: still, waits } = notingClock();
-  const clock = { ...still, now: systemClock.now };
-  const line = { isMute: false, asked: [] as string[] };
-  const cutter = await startCutter(t, address, {
-    toHost(bytes) {
-      const [, path] = /^POST (\S+)/.exec(bytes.toString("latin1")) ?? [];
-      if (path !== undefined) line.asked.push(path);
-      return line.isMute ? Buffer.alloc(0) : bytes;
-    },
-  });
-  const server = provide(t, [cutter.address], { clock, files, startTimeoutMs: 4000 });
-  /** Whether it is over after so long, and not before. */
-  const takes = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-    let isOver = false;
-    void work.then(() => (isOver = true));
-    clock.move(ms - 1);
-    await someTurns();
-    assert.equal(isOver, false);
-    clock.move(1);
-    return await work;
-  };
-  return { played, host, files, clock, waits, line, cutter, server, takes };
-}
-
-async function someTurns(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-test("a host that says nothing is waited for thirty seconds at a look, five for a stream, and five more than a guest may take to start [X1][X3]", async (t) => {
-  const { server, host, line, takes, cutter } = await muting(t, { open: () => new Promise(() => {}) });
-  line.isMute = true;
-  const looking = server.probe();
-  await until("it is asked", () => line.asked.length === 1);
-  const { missing } = await takes(30_000, looking);
-  assert.deepEqual(
-    missing.map(({ name, about }) => [name, about?.detail]),
-    [["host_away", `${cutter.address}: no answer in time`]],
-  );
-  line.isMute = false;
-  assert.deepEqual((await server.probe({ fresh: true })).missing, []);
-  const starting = server.open(wantedGuest({}));
-  await until("it is started", () => host.load().guests === 1);
-  assert.deepEqual(await takes(4000 + 5000, starting), {
-    ...{ ok: false, failure: { why: "start_timeout", said: ` (${cutter.address})` } },
-  });
-  line.isMute = true;
-  const connecting = server.open(wantedGuest({}));
-  await until("it is asked", () => line.asked.filter((path) => path === "/sandbox-host/guest").length === 2);
-  assert.deepEqual(await takes(5000, connecting), {
-    ...{ ok: false, failure: { why: "unavailable", said: `${cutter.address} no answer in time` } },
-  });
-});
-
 // Who waits for whom, and for how long, when a server, a host or the line between them falls silent. No clock runs here.
 const program: Execution = { id: "e", language: "bash", code: "", agent: "a", timeoutMs: 1000 };
 
@@ -366,109 +285,6 @@ test("a host answers a server that says it is there, and ends the guest of one t
   await caller.closed;
   await until("it has no guest", () => host.load().guests === 0);
   assert.deepEqual(played.guests[0]?.told, ["close caller_gone"]);
-});
-
-test("a server that goes while its guest is started leaves none behind on the host [X1][X3]", async (t) => {
-  const played = playedProvider();
-  const start = Promise.withResolvers<void>();
-  const open: SandboxProvider["open"] = (wanted) => start.promise.then(() => played.open(wanted));
-  const { address, host } = await openRawHost(t, { ...played, open });
-  const caller = await openRaw(t, address);
-  caller.say(orderOf({ id: "late" }));
-  await until("it is started", () => host.load().guests === 1);
-  caller.socket.destroy();
-  // Whoever asks after that is answered when the host has seen it go.
-  const told = await askHost(doorOf(address), paths.end, { id: "late" }, { timeoutMs: 30_000 });
-  assert.deepEqual(told, { ok: true, value: { isGone: false } });
-  start.resolve();
-  await until("no guest is left", () => played.guests.length === 1 && host.load().guests === 0);
-  assert.deepEqual(played.guests[0]?.told, ["close caller_gone"]);
-});
-
-test("a host that is closed ends its guests, lets go of whoever only called, and takes none any more [X1][X3]", async (t) => {
-  const { address, host, played } = await raw(t);
-  const [caller, idle, silent] = [await openRaw(t, address), await openRaw(t, address), await openRaw(t, address)];
-  caller.say(orderOf());
-  await caller.next("opened");
-  const gone = Promise.all([caller.closed, idle.closed, silent.closed]);
-  const closed = host.close();
-  idle.say(orderOf());
-  await closed;
-  await gone;
-  assert.deepEqual([played.guests.map(({ told }) => told[0]), host.load().guests], [["close closed"], 0]);
-  const told = await askHost(doorOf(address), paths.end, { id: "a" }, { timeoutMs: 30_000 });
-  assert.deepEqual(told, { ok: false, failure: { why: "refused", said: "ECONNREFUSED" } });
-});
-
-test("a host that was away is looked for again after five seconds, and one that is well after thirty [X3]", async (t) => {
-  const clock = clockByHand();
-  const [one, two] = [await raw(t), await raw(t)];
-  const line = await startCutter(t, one.address);
-  line.cut({ stays: true });
-  const [alone, both] = [provide(t, [line.address], { clock }), provide(t, [line.address, two.address], { clock })];
-  const lacks = async (provider: SandboxProvider) => {
-    const { missing, degraded } = await provider.probe();
-    return [missing, degraded].map((told) => told.map(({ name }) => name));
-  };
-  const seen = async () => [await lacks(alone), await lacks(both)];
-  const away = [
-    [["host_away"], []],
-    [[], ["host_away"]],
-  ];
-  const well = [
-    [[], []],
-    [[], []],
-  ];
-  assert.deepEqual(await seen(), away);
-  line.cut({ stays: false });
-  clock.move(5000);
-  assert.deepEqual(await seen(), away);
-  clock.move(1);
-  // Who has no host waits for the look; who has one is told what was known.
-  assert.deepEqual(await seen(), [well[0], away[1]]);
-  await until("both know", async () => JSON.stringify(await seen()) === JSON.stringify(well));
-  line.cut({ stays: true });
-  clock.move(30_000);
-  assert.deepEqual(await seen(), well);
-  clock.move(1);
-  await until("both know", async () => JSON.stringify(await seen()) === JSON.stringify(away));
-});
-
-test("a guest whose line broke off is over when its host says so, is switched off, must have noticed, or nobody wants to know any more [X1][X3]", async (t) => {
-  const clock = clockByHand();
-  const { address } = await raw(t);
-  const lose = async () => {
-    const line = await startCutter(t, address);
-    const provider = provide(t, [line.address], { clock });
-    const guest = await opened(provider);
-    line.cut({ stays: true });
-    const asked = async () => {
-      const before = line.turnedAway();
-      await until("its host is asked", () => line.turnedAway() > before + 2);
-    };
-    let isOver = false;
-    const over = guest.ended.then(() => {
-      isOver = true;
-    });
-    await asked();
-    assert.equal(isOver, false);
-    return { line, provider, asked, over, isOver: () => isOver };
-  };
-  const back = await lose();
-  back.line.cut({ stays: false });
-  await back.over;
-  const off = await lose();
-  off.line.vanish();
-  await off.over;
-  const closed = await lose();
-  await closed.provider.close();
-  await closed.over;
-  const silent = await lose();
-  clock.move(24_999);
-  await silent.asked();
-  assert.equal(silent.isOver(), false);
-  clock.move(1);
-  await silent.over;
 });
 
 test("a host that takes too long to start a guest, or to end one, is not waited for [X1][X3]", async () => {

@@ -4,54 +4,19 @@ import { setImmediate as nextLoop } from "node:timers/promises";
 import { homesHere } from "../../src/homes/homes.ts";
 import { makeFailure } from "../../src/protocol/failure.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
-import type { ExecutionRecord, ProgramOutput, ProgramPlace } from "../../src/sandbox/sandbox.ts";
+import type { ProgramOutput } from "../../src/sandbox/sandbox.ts";
 import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
-import { bare, changedGuests, echo, isOver, openPlayed, writeInside } from "./sandbox-service-place.ts";
+import { bare, changedGuests, echo, isOver, openPlayed } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
 // Executions over sandboxes whose part the test plays: what is known of them, what is written down, and when they end.
 
 const all = { limit: 100, offset: 0 };
-
 const long = { ...echo, code: "long" } as const;
-
 const { signal: never } = new AbortController();
-
 const busy = { ok: false, failure: makeFailure("storage_busy", {}) } as const;
-
-test("a program that runs is listed as running, and what it said so far is shown as short as its caller wants it [X2]", async (t) => {
-  const talking = changedGuests((guest) => ({
-    async *run(execution) {
-      await nextLoop();
-      ground.clock.move(5);
-      yield { kind: "output", stream: "stdout", bytes: Buffer.from("0123456789") };
-      yield* guest.run(execution);
-    },
-  }));
-  const ground = await openPlayed(t, { provider: talking });
-  const { executions } = ground.sandbox;
-  const wanted = { ...long, shownBytesMax: 4, timeoutMs: 10 ** 9 };
-  const { id, timeoutMs } = unwrap(await executions.submit(bare, wanted));
-  await until("it runs", () => ground.running().length === 1);
-  assert.deepEqual([timeoutMs, ground.running()[0]?.timeoutMs], [60_000, 60_000], "as long as the setting says");
-  const nothing = { text: "", cutBytes: 0, path: undefined };
-  assert.deepEqual((await executions.find(alice, id))?.soFar, {
-    stdout: { text: "01\n[…]\n89", cutBytes: 6, path: undefined },
-    stderr: nothing,
-  });
-  const { items } = await executions.list(alice, all);
-  assert.deepEqual(
-    items.map(({ status, createdAt, startedAt = 0, endedAt }) => [status, startedAt - createdAt, endedAt]),
-    [["running", 0, undefined]],
-  );
-  ground.clock.move(7);
-  ground.finish("long");
-  const record = (await executions.wait(alice, id, never)) ?? assert.fail("it is over");
-  const at = (time = 0) => time - record.createdAt;
-  assert.deepEqual([at(record.startedAt), at(record.endedAt)], [5, 12]);
-});
 
 test("a program that is cancelled before its turn came, or while its sandbox starts, has never begun [X2]", async (t) => {
   const begun = Promise.withResolvers<void>();
@@ -104,21 +69,6 @@ const plays: Readonly<Record<string, ReturnType<NonNullable<Parameters<typeof pl
   late: { code: 0, how: "timeout" },
   lost: { code: 0, how: "lost" },
 };
-
-test("a program that was ended for want of room has failed, and its record says of what [X2][X4]", async (t) => {
-  const ground = await openPlayed(t, { limits: { bytesMax: 100_000 } });
-  const place = await ground.place("c1");
-  const { executions } = ground.sandbox;
-  const { id } = unwrap(await executions.submit(place, long));
-  await until("it runs", () => ground.running().length === 1);
-  await writeInside(place, "outputs/much", 200_000);
-  await until("it is ended", async () => {
-    ground.clock.move(1000);
-    return (await executions.find(alice, id))?.endedAt !== undefined;
-  });
-  const record = await executions.find(alice, id);
-  assert.deepEqual([record?.status, record?.report?.how, record?.wasCutOff], ["failed", "disk_full", false]);
-});
 
 test("what a killed server left open is over at the next start, however much it is, also what cannot be read; the session goes on [X2][S1]", async (t) => {
   const ground = await openPlayed(t);
@@ -251,119 +201,6 @@ test("the end of an execution that cannot be written at once is written when it 
 
 const unrecorded = (line: string) => line.startsWith("an execution could not be recorded");
 
-test("the end of a program is known when the ledger has heard what it did to files, also where that fails [X2][W12]", async (t) => {
-  const ground = await openPlayed(t);
-  const { executions } = ground.sandbox;
-  const heard = Promise.withResolvers<void>();
-  const submit = async (onChanges: () => Promise<void>) => {
-    const { id } = unwrap(await executions.submit(bare, { ...echo, onChanges }));
-    return id;
-  };
-  const slow = executions.wait(alice, await submit(() => heard.promise), never);
-  assert.equal(await isOver(slow), false);
-  heard.resolve();
-  assert.equal((await slow)?.status, "completed");
-  const id = await submit(() => Promise.reject(new Error("a mistake")));
-  const { status, endedAt } = (await executions.wait(alice, id, never)) ?? assert.fail("it is over");
-  assert.deepEqual([status, endedAt], ["crashed", ground.clock.now()]);
-});
-
-test("a program whose record cannot be begun is refused, and keeps no Python from the next one [X2][Q2]", async (t) => {
-  let [isFull, isBroken] = [true, false];
-  const ground = await openPlayed(t, {
-    wrapStorage: (storage) => ({
-      ...storage,
-      async putExecution(...row) {
-        if (isBroken) throw new Error("a mistake");
-        return isFull ? { ok: false, failure: makeFailure("storage_full", {}) } : storage.putExecution(...row);
-      },
-    }),
-  });
-  const { executions } = ground.sandbox;
-  const cell = { ...echo, language: "python" } as const;
-  const refused = await executions.submit(bare, cell);
-  assert.equal(refused.ok ? "taken" : refused.failure.code, "storage_full");
-  isBroken = true;
-  await assert.rejects(executions.submit(bare, cell));
-  [isFull, isBroken] = [false, false];
-  const { id } = unwrap(await executions.submit(bare, cell));
-  assert.equal((await executions.wait(alice, id, never))?.status, "completed");
-  assert.deepEqual(ground.sandbox.load(), { guests: 1, running: 0, waiting: 0 });
-});
-
-test("a mistake of ours while a sandbox starts fails its programs, and nobody waits for ever [X2][X3]", async (t) => {
-  const ground = await openPlayed(t, {
-    provider: () => ({ open: () => Promise.reject(new Error("too many open files")) }),
-  });
-  const place = await ground.place("c1");
-  ground.sandbox.prewarm(place, "python");
-  const ran = await ground.sandbox.run(place, echo);
-  assert.deepEqual(ran.ok ? "it ran" : [ran.failure.code, ran.failure.params], [
-    "sandbox_start_failed",
-    { why: "broke_down" },
-  ]);
-  const { id } = unwrap(await ground.sandbox.executions.submit(place, echo));
-  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
-  assert.deepEqual([record?.status, record?.failure?.code], ["failed", "sandbox_start_failed"]);
-  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
-  assert.deepEqual(ground.sandbox.load(), nothing);
-});
-
-const nothing = { guests: 0, running: 0, waiting: 0 };
-
-test("a mistake of ours while a program begins is told as a crash, and takes no room away [X2][X4]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const broken: ProgramPlace = {
-    ...place,
-    workspace: place.workspace && { ...place.workspace, observe: () => Promise.reject(new Error("a mistake")) },
-  };
-  await assert.rejects(ground.sandbox.run(broken, echo));
-  const { id } = unwrap(await ground.sandbox.executions.submit(broken, echo));
-  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
-  assert.deepEqual([record?.status, record?.startedAt], ["crashed", undefined]);
-  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
-  assert.deepEqual(ground.sandbox.load(), nothing);
-  assert.equal((await (await ground.run(place, "at once", "python")).report).how, "done");
-});
-
-test("a guest that breaks down takes its programs along; its conversation has a new one at the next use [X1][X2]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const wanted = { language: "bash", code: "", timeoutMs: 1000, conversationId: "c1" } as const;
-  const { id } = unwrap(await ground.sandbox.executions.submit(place, wanted));
-  await until("it runs", () => ground.running().length === 1);
-  ground.played.guests[0]?.crash();
-  const record = await ground.sandbox.executions.wait(alice, id, new AbortController().signal);
-  assert.deepEqual([record?.status, record?.wasCutOff, record?.report?.how], ["crashed", false, "lost"]);
-  await (await ground.run(place, "at once")).report;
-  assert.equal(ground.played.guests.length, 2);
-});
-
-test("a report that breaks down still tells what the program did to files [W12][X1]", async (t) => {
-  const place: { value?: ProgramPlace } = {};
-  const ground = await openPlayed(t, {
-    provider: (played) => ({
-      async open(wanted) {
-        const opened = await played.open(wanted);
-        assert.ok(opened.ok);
-        const run: typeof opened.value.run = async function* (execution) {
-          if (execution.code === "at once") return yield* opened.value.run(execution);
-          yield { kind: "started" };
-          await writeInside(place.value ?? assert.fail(), "outputs/half.txt", 3);
-          throw new Error("a mistake");
-        };
-        return { ok: true, value: { ...opened.value, run } };
-      },
-    }),
-  });
-  place.value = await ground.place("c1");
-  const { how, changes } = await (await ground.run(place.value, "1", "python")).report;
-  assert.deepEqual([how, changes.map(({ path }) => path)], ["lost", ["outputs/half.txt"]]);
-  const { hadCompany } = await (await ground.run(place.value, "at once", "python")).report;
-  assert.equal(hadCompany, undefined, "the next one is alone again");
-});
-
 test("records of executions are kept for as long as the setting says, and no longer, also where they could not be dropped at first [X2]", async (t) => {
   let looks = 0;
   const wrapStorage = (storage: Storage): Storage => ({
@@ -409,20 +246,6 @@ test("after each twenty executions of a user the oldest of their records make ro
   assert.deepEqual(trimmed, []);
   await run(alice, 1);
   assert.deepEqual(trimmed, [[alice, { rowsMax: 2000, bytesMax: 64 * 2 ** 20 }]]);
-});
-
-test("the last executions that are over can still be listened to, and what is known of older ones is the same as before [X2]", async (t) => {
-  const ground = await openPlayed(t);
-  const { executions } = ground.sandbox;
-  const over: (ExecutionRecord | undefined)[] = [];
-  for (let count = 0; count < 65; count += 1) {
-    const { id } = unwrap(await executions.submit(bare, echo));
-    over.push(await executions.wait(alice, id, never));
-  }
-  const [first, second] = over;
-  const [oldest, next] = [first, second].map((record) => executions.follow(alice, record?.id ?? ""));
-  assert.deepEqual([oldest === undefined, next === undefined], [true, false]);
-  assert.deepEqual(await executions.find(alice, first?.id ?? ""), first);
 });
 
 test("of outputs that are over, the newest are kept whole; a slow reader of an older one is told what it missed [X1][X4]", async (t) => {

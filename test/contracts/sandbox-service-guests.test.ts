@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
-import { ok } from "../../src/base/result.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
 import type { Lack } from "../../src/sandbox/sandbox.ts";
 import { until } from "../world/events.ts";
 import { playedProvider } from "../world/played-provider.ts";
 import { cannotStart } from "./sandbox-guests.ts";
-import { changedGuests, echo, isOver, openGround, openPlayed, writeInside } from "./sandbox-service-place.ts";
+import { echo, isOver, openGround, openPlayed, writeInside } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
-
-// When a sandbox is started and for whom there is room, what is held for it, what is told of its files, and when it is gone.
-
-const _long = { ...echo, code: "long" } as const;
 
 test("twenty programs at once in a new conversation start one sandbox and all have their say [X1][X4]", async (t) => {
   const ground = await openPlayed(t, { played: playedProvider(({ code }) => ({ code: 0, says: code })) });
@@ -47,28 +42,6 @@ test("users take turns: who asks for ten at once does not keep the next one wait
     ["a", "a", "b", "a", "b"],
   );
   for (const run of await Promise.all(all)) assert.equal((await run.report).how, "done");
-});
-
-test("cells that wait for the Python of their agent take no room from others, and run in their order [X1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { executionsMax: 3, executionsPerOwnerMax: 3, waitMsMax: 5000 } });
-  const [hers, his] = [await ground.place("c1", alice), await ground.place("c2", bob)];
-  const other = await ground.place("c1", alice, "helper");
-  const cells = [ground.run(hers, "first", "python")];
-  await cells[0];
-  for (const [index, code] of ["second", "third"].entries()) {
-    cells.push(ground.run(hers, code, "python"));
-    await until("it waits", () => ground.sandbox.load().waiting === index + 1);
-  }
-  const rest = [ground.run(other, "of another agent", "python"), ground.run(his, "of another user", "python")];
-  await Promise.all(rest);
-  assert.deepEqual(ground.sandbox.load(), { guests: 2, running: 3, waiting: 2 });
-  ground.clock.move(60_000);
-  for (const [index, code] of ["first", "second", "third"].entries()) {
-    const run = await cells[index];
-    ground.finish(code);
-    assert.equal((await run?.report)?.how, "done");
-  }
-  assert.deepEqual(ground.sandbox.load(), { guests: 2, running: 2, waiting: 0 });
 });
 
 test("where no guest has room the one that was idle the longest goes, never a busy one [X4][X1]", async (t) => {
@@ -188,16 +161,6 @@ test("prewarming takes room that is free or long idle, never waits, and fails in
   assert.equal(ground.provider.opened(), 2, "the first program gets the one that was made ready");
 });
 
-test("conversations that begin at once do not take each other's prewarmed sandboxes [X1][X4]", async (t) => {
-  const ground = await openPlayed(t, { settings: { guestsMax: 2, guestsPerOwnerMax: 2 } });
-  for (const id of ["c1", "c2", "c3", "c4", "c5"]) {
-    ground.sandbox.prewarm(await ground.place(id));
-    await ground.sandbox.sessions.use(alice);
-  }
-  await until("the first are there", () => ground.played.living().length === 2);
-  assert.deepEqual([ground.played.living(), ground.played.guests.length], [["/workspace/c1", "/workspace/c2"], 2]);
-});
-
 test("no sandbox is started before all that an earlier process left is gone [X3][X4]", async (t) => {
   const left = Promise.withResolvers<void>();
   const reap = async () => {
@@ -212,46 +175,6 @@ test("no sandbox is started before all that an earlier process left is gone [X3]
   assert.equal((await unwrap(await run).report).how, "done");
   const said = 'sandboxes of an earlier run were ended {"processes":2,"groups":1,"mounts":0}';
   assert.ok(ground.logged.includes(said), ground.logged.join("\n"));
-});
-
-test("who leaves a conversation or a place goes on when its sandbox is gone, not before [S6]", async (t) => {
-  const ends: (() => void)[] = [];
-  const close = () => new Promise<void>((resolve) => ends.push(resolve));
-  const ground = await openPlayed(t, { provider: changedGuests(() => ({ close })) });
-  const place = await ground.place("c1");
-  const ways = [() => ground.sandbox.leave(place.row.number), () => ground.sandbox.leavePlace(place)];
-  for (const leave of ways) {
-    await unwrap(await ground.sandbox.run(place, echo)).report;
-    const left = leave();
-    assert.equal(await isOver(left), false);
-    for (const end of ends.splice(0)) end();
-    await left;
-  }
-  const closed = ground.sandbox.close();
-  for (const end of ends.splice(0)) end();
-  await closed;
-});
-
-test("the files of a conversation are held for a sandbox as long as it lives, and no longer [X1][S6]", async (t) => {
-  const ground = await openPlayed(t);
-  const { workspace = assert.fail(), ...place } = await ground.place("c1");
-  let held = 0;
-  const guestFolder: typeof workspace.guestFolder = async () => {
-    const found = unwrap(await workspace.guestFolder());
-    held += 1;
-    const release = () => {
-      held -= 1;
-      found.release();
-    };
-    return ok({ ...found, release });
-  };
-  const watched = { ...place, workspace: { ...workspace, guestFolder } };
-  ground.played.fault = { why: "start_failed", said: "" };
-  assert.deepEqual([(await ground.sandbox.run(watched, echo)).ok, held], [false, 0]);
-  await (await ground.run(watched, "at once")).report;
-  assert.equal(held, 1);
-  ground.played.guests[0]?.crash();
-  await until("they are let go", () => held === 0);
 });
 
 test("a guest that does not start is told as what it is, its words stay in the log, and the next try is a new one [X3]", async (t) => {
@@ -292,28 +215,6 @@ test("a guest that does not start is told as what it is, its words stay in the l
   assert.equal((await (await ground.run(place, "at once")).report).how, "done");
 });
 
-test("a sandbox that died is not given to the next program, however long its last process takes to go [X1][X2]", async (t) => {
-  let isDying = false;
-  const ground = await openPlayed(t, {
-    provider: (played) => ({
-      async open(wanted) {
-        const opened = await played.open(wanted);
-        if (!opened.ok || played.guests.length > 1) return opened;
-        // Never quite gone.
-        const isOpen = () => !isDying;
-        return { ok: true, value: { ...opened.value, isOpen, ended: new Promise(() => {}), close: async () => {} } };
-      },
-    }),
-  });
-  const place = await ground.place("c1");
-  await (await ground.run(place, "at once", "python")).report;
-  await (await ground.run(place, "at once", "python")).report;
-  assert.equal(ground.played.guests.length, 1);
-  isDying = true;
-  assert.equal((await (await ground.run(place, "at once", "python")).report).how, "done");
-  assert.deepEqual([ground.played.guests.length, ground.sandbox.load().guests], [2, 1]);
-});
-
 test("what happens to files between two programs of a turn is told with the next one, each change once; between two turns of none [X1][W12]", async (t) => {
   const ground = await openPlayed(t);
   const place = await ground.place("c1");
@@ -328,18 +229,6 @@ test("what happens to files between two programs of a turn is told with the next
   assert.deepEqual(await ground.sandbox.endTurn(place), []);
   await writeInside(place, "outputs/edited.txt", 1);
   assert.deepEqual(await run(), nothing);
-});
-
-test("what a thread of an agent's Python writes after the turn still ends the sandbox when it is too much [X4]", async (t) => {
-  const ground = await openPlayed(t, { limits: { bytesMax: 100_000 } });
-  const place = await ground.place("c1");
-  await (await ground.run(place, "at once", "python")).report;
-  await ground.sandbox.endTurn(place);
-  await writeInside(place, "outputs/much", 200_000);
-  await until("it is ended", () => {
-    ground.clock.move(1000);
-    return ground.played.guests[0]?.told.includes("close disk_full") === true;
-  });
 });
 
 test("what was done in the background is told at the end of the turn, also when the sandbox ended before it [W12]", async (t) => {

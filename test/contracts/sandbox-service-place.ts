@@ -160,7 +160,6 @@ export async function report(
 // The service over guests whose part the test plays, in time that the test moves.
 
 export const bare = { owner: alice, conversation: undefined, workspace: undefined, agent: "root" };
-
 export const echo = { language: "bash", code: "at once", timeoutMs: 1000, conversationId: "c1" } as const;
 
 type PlayedOptions = {

@@ -11,12 +11,8 @@ import { alice, bob, unwrap } from "./storage-place.ts";
 // What becomes of sessions, and of all that runs in them, when they are stopped, made anew, left alone, or used at several servers.
 
 const ttlMs = 7_200_000;
-
 const long = { ...echo, code: "long" } as const;
-
 const full = { ok: false, failure: makeFailure("storage_full", {}) } as const;
-
-const { signal: never } = new AbortController();
 
 test("a session gives its programs its variables and its limits [S1][X4]", async (t) => {
   const ground = await openPlayed(t);
@@ -83,39 +79,6 @@ test("a session that another process left is alive for its time from its last us
   assert.deepEqual([revived.id, revived.status, revived.generation], ["mine", "running", 2]);
 });
 
-test("a session is used until the end of its last program [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const run = unwrap(await ground.sandbox.run(await ground.place("c1"), long));
-  const { usedAt } = (await ground.sandbox.sessions.find(alice)) ?? assert.fail();
-  ground.clock.move(5_000_000);
-  ground.finish("long");
-  await run.report;
-  assert.equal((await ground.sandbox.sessions.find(alice))?.usedAt, usedAt + 5_000_000);
-});
-
-test("the use of a session is written once a minute, and at the end only where it was used since [S1]", async (t) => {
-  const written: number[] = [];
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    touchSession(owner, usedAt) {
-      written.push(usedAt);
-      return storage.touchSession(owner, usedAt);
-    },
-  });
-  const ground = await openPlayed(t, { wrapStorage });
-  const { usedAt } = unwrap(await ground.sandbox.sessions.use(alice));
-  await nextLoop();
-  for (const ms of [60_000, 1, 59_998]) {
-    ground.clock.move(ms);
-    unwrap(await ground.sandbox.sessions.use(alice));
-  }
-  assert.deepEqual(written, [usedAt + 60_000]);
-  ground.clock.move(1);
-  unwrap(await ground.sandbox.sessions.use(alice));
-  await ground.sandbox.close();
-  assert.deepEqual(written, [usedAt + 60_000, usedAt + 120_000]);
-});
-
 test("a session that is made anew after an error runs, with new variables in all of its conversations [S1]", async (t) => {
   const ground = await openPlayed(t);
   const { sessions } = ground.sandbox;
@@ -142,59 +105,6 @@ test("a session that is made anew after an error runs, with new variables in all
   assert.equal(unwrap(await sessions.create(alice, { dialect: "seed" })).status, "running");
 });
 
-/** Sandboxes that go only when the test lets them. */
-function slowGuests() {
-  const gone = Promise.withResolvers<void>();
-  const provider = changedGuests(({ close }) => ({ close: (why) => gone.promise.then(() => close(why)) }));
-  return { provider, letGo: gone.resolve };
-}
-
-test("a session that is made anew is there when the sandboxes of the one before are gone [S1][X1]", async (t) => {
-  const { provider, letGo } = slowGuests();
-  const ground = await openPlayed(t, { provider });
-  await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
-  ground.played.fault = { why: "wrong_workspace", said: "" };
-  assert.equal((await ground.sandbox.run(await ground.place("c2"), echo)).ok, false);
-  const made = ground.sandbox.sessions.create(alice, { dialect: "seed" });
-  assert.equal(await isOver(made), false);
-  letGo();
-  assert.equal(unwrap(await made).generation, 2);
-  assert.deepEqual([ground.played.guests[0]?.told, ground.played.living()], [["close session_created"], []]);
-});
-
-test("who comes while a session is being stopped gets one that runs, not the one that ends [S1]", async (t) => {
-  const gone = Promise.withResolvers<void>();
-  const ground = await openPlayed(t, { provider: changedGuests(() => ({ close: () => gone.promise })) });
-  const { sessions } = ground.sandbox;
-  await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
-  const refused = sessions.create(alice, { dialect: "seed" });
-  const stopped = sessions.stop(alice);
-  // Its turn was before the end: it is over, and the end is not.
-  assert.equal((await refused).ok, false);
-  await nextLoop();
-  const used = sessions.use(alice);
-  assert.deepEqual([await isOver(stopped), await isOver(used)], [false, false]);
-  gone.resolve();
-  assert.deepEqual([unwrap(await stopped)?.status, unwrap(await used).generation], ["stopped", 2]);
-});
-
-test("a program that is asked for just before its session is stopped is cancelled, and neither waits for the other [S1][X1]", async (t) => {
-  const ground = await openPlayed(t);
-  unwrap(await ground.sandbox.sessions.use(alice));
-  await nextLoop();
-  const [run, stopped] = [ground.sandbox.run(bare, long), ground.sandbox.sessions.stop(alice)];
-  assert.equal(unwrap(await stopped)?.status, "stopped");
-  assert.equal((await unwrap(await run).report).how, "cancelled");
-});
-
-test("a program that does not listen ends with its sandbox when its session is stopped [S1][X4]", async (t) => {
-  const deaf = changedGuests(({ run }) => ({ run: (execution) => run({ ...execution, signal: undefined }) }));
-  const ground = await openPlayed(t, { provider: deaf });
-  const run = unwrap(await ground.sandbox.run(bare, long));
-  assert.equal(unwrap(await ground.sandbox.sessions.stop(alice))?.status, "stopped");
-  assert.equal((await run.report).how, "lost");
-});
-
 test("what cannot be written of a session is told as that: none is made, none is stopped or forgotten, and its time is over all the same [S1][Q2]", async (t) => {
   let isFull = true;
   const wrapStorage = (storage: Storage): Storage => ({
@@ -217,29 +127,6 @@ test("what cannot be written of a session is told as that: none is made, none is
   ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
   const over = await sessions.find(alice);
   assert.deepEqual([over?.status, over?.error, over?.endedAt], ["stopped", undefined, before.usedAt + ttlMs]);
-});
-
-test("a session in error is well again when a sandbox sees the files of its place, and not by one that sees none [S1][X3]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const status = async () => {
-    const session = await ground.sandbox.sessions.find(alice);
-    return [session?.status, session?.error];
-  };
-  const lost = ["error", "sandbox_start_failed"];
-  ground.played.fault = { why: "wrong_workspace", said: "" };
-  assert.equal((await ground.sandbox.run(place, echo)).ok, false);
-  await unwrap(await ground.sandbox.run(bare, echo)).report;
-  assert.deepEqual(
-    [await status(), await ground.sandbox.sessions.count()],
-    [lost, { running: 0, stopped: 0, error: 1 }],
-  );
-  // What keeps everybody from running code is said before what kept this one.
-  ground.played.missing = [{ name: "no_engine", reason: "The engine is away.", fix: "Start it." }];
-  assert.deepEqual(await status(), ["error", "sandbox_unavailable"]);
-  ground.played.missing = [];
-  await unwrap(await ground.sandbox.run(place, echo)).report;
-  assert.deepEqual(await status(), ["running", undefined]);
 });
 
 test("where isolation is missing nothing runs, files can be used, and it goes on when it was mended [X3][S1]", async (t) => {
@@ -285,27 +172,6 @@ test("the first chat that says for which agent and domain a session is has the w
   assert.deepEqual(await about(bob), [undefined, "bd_public"]);
   unwrap(await sessions.ensure(bob, { agentId: "writer", businessDomain: "bd-1" }));
   assert.deepEqual(await about(bob), ["writer", "bd_public"]);
-});
-
-test("after its end the sandbox waits for nothing any more, whatever was under way [X4][Q2]", async (t) => {
-  const ground = await openPlayed(t);
-  const { sessions } = ground.sandbox;
-  const place = await ground.place("c1");
-  // Both make it: the time of the first is not counted any more.
-  await Promise.all([sessions.use(alice), sessions.use(alice)]);
-  unwrap(await sessions.use(bob));
-  unwrap(await sessions.stop(bob));
-  await unwrap(await ground.sandbox.run(place, echo)).report;
-  unwrap(await ground.sandbox.executions.submit(place, long));
-  await until("it runs", () => ground.running().length === 1);
-  assert.ok(ground.clock.timers() > 2);
-  const waits: [ms: number, signal: AbortSignal | undefined][] = [];
-  ground.clock.wait = (...wait) => {
-    waits.push([wait[0], wait[1]]);
-    return new Promise(() => {});
-  };
-  await ground.sandbox.close();
-  assert.deepEqual([ground.clock.timers(), waits.map(([ms, signal]) => [ms, signal?.aborted])], [0, [[5000, true]]]);
 });
 
 test("the end of the sandbox comes in time, also where a sandbox does not end [Q2]", async (t) => {
@@ -426,21 +292,4 @@ test("who uses a session here that was stopped or made anew elsewhere has it wit
   unwrap(await there.sessions.create(alice, { dialect: "seed", env: { COLOUR: "blue" } }));
   const made = unwrap(await here.sessions.use(alice));
   assert.deepEqual([made.generation, made.env, (await run.report).how], [3, { COLOUR: "blue" }, "cancelled"]);
-});
-
-test("a session that was used elsewhere in the meantime ends here in its time, too, with what is left of it [N1][S1]", async (t) => {
-  const { homes, wrapStorage } = sharing();
-  const settings = { guestIdleMs: 10 ** 9, kernelIdleMs: 10 ** 9 };
-  const ground = await openPlayed(t, { homes, wrapStorage, settings });
-  const there = ground.beside();
-  await unwrap(await ground.sandbox.run(await ground.place("c1"), echo)).report;
-  await nextLoop();
-  ground.clock.move(ttlMs - 1);
-  unwrap(await there.sessions.use(alice));
-  ground.clock.move(1);
-  for (let loop = 0; loop < 20; loop += 1) await nextLoop();
-  assert.deepEqual(ground.played.living(), ["/workspace/c1"]);
-  ground.clock.move(ttlMs);
-  await until("its sandbox is gone", () => ground.played.living().length === 0);
-  assert.deepEqual(ground.played.guests[0]?.told, ["close session_expired"]);
 });

@@ -10,7 +10,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
@@ -29,9 +28,7 @@ import { caller, type FileDoor, openFileDoor, type Reply, refusal, session } fro
 // What may be uploaded over HTTP, in forms and piece by piece; what goes wrong on the way, and what is left of it.
 
 const MB = 1024 * 1024;
-
 const boundary = "----x";
-
 const type = { "content-type": `multipart/form-data; boundary=${boundary}` };
 
 test("100 MB go up while the server grows by 32 MB at the most, whichever way the form is ordered [F4]", {
@@ -118,7 +115,6 @@ test("an upload that is broken off leaves nothing [F4][Q2]", async () => {
 });
 
 const part = (headers: string, body: string) => `--${boundary}\r\n${headers}\r\n\r\n${body}\r\n`;
-
 const field = (name: string, value: string) => part(`content-disposition: form-data; name="${name}"`, value);
 
 const file = (name: string, body = "a,b\n") =>
@@ -128,7 +124,6 @@ const encoded = (name: string) =>
   part(`content-disposition: form-data; name="file"; filename*=UTF-8''${name}`, "a,b\n");
 
 const end = `--${boundary}--\r\n`;
-
 const named = field("conversation_id", "c1");
 
 test("a form that is no good is refused in words, and nothing of it is stored [F4][S5]", async () => {
@@ -252,11 +247,8 @@ async function sendForm(url: string, { bytes, name, isFileFirst, isAnnounced, br
 // Uploads that come piece by piece.
 
 const spoken = { "tus-resumable": "1.0.0" };
-
 const base = `/sessions/${session}/files/uploads`;
-
 const octets = { ...spoken, "content-type": "application/offset+octet-stream" };
-
 type Call = FileDoor["call"];
 
 test("an upload goes on after the server was killed, with the right checksum at its end; one that was whole is put into its place [S3][Q2]", async (t) => {
@@ -411,21 +403,6 @@ test("an upload that came whole while the disk was full need not be sent again: 
   const { offset, file_path: stored } = (await call("GET", path)).json;
   assert.deepEqual([offset, stored], [4, "c1/uploads/temparea/a.txt"]);
   assert.equal(`${(await call("GET", `/sessions/${session}/files/a.txt`)).bytes}`, "text");
-});
-
-test("an upload that is in its place while the disk is too full to note it is not forgotten: with room it is told where it is [S3][Q2]", async () => {
-  await using door = await openFileDoor();
-  const { call, yard } = door;
-  const path = pathOf(await create(call, { bytes: 4, filename: "a.txt", conversation_id: "c1" }));
-  // The note is drafted here before it takes the place of the one before.
-  const draft = join(yard.data, "incoming", `${path.slice(path.lastIndexOf("/") + 1)}.new`);
-  symlinkSync("/dev/full", draft);
-  const sent = await call("PATCH", path, { body: "text", headers: { ...octets, "upload-offset": "0" } });
-  assert.deepEqual(refusal(sent), [507, "write_failed"]);
-  rmSync(draft);
-  const { status, json } = await call("GET", path);
-  assert.deepEqual([status, json.offset, json.file_path], [200, 4, "c1/uploads/temparea/a.txt"]);
-  assert.deepEqual(readdirSync(join(yard.data, "workspace", "c1", "uploads", "temparea")), ["a.txt"]);
 });
 
 test("an upload belongs to who began it, one has 20 at the most, and each is forgotten after a day [S3][S7]", async () => {

@@ -19,7 +19,6 @@ function test(says: string, shows: (t: TestContext) => Promise<void>): void {
 }
 
 const real = { runsCode: true, approves: true } as const;
-
 let model: ModelServer;
 let yard: TestYard;
 before(async () => {
@@ -32,11 +31,8 @@ after(async () => {
 });
 
 const python = (code: string, more: object = {}): [string, object] => ["execute_code", { code, ...more }];
-
 const bash = (command: string, more: object = {}): [string, object] => ["run_bash_command", { command, ...more }];
-
 const write = (path: string): [string, object] => ["write_file", { path, content: "mine\n" }];
-
 const anew = "[Python was started anew; earlier variables are gone]";
 
 /** What models are told, without what differs from run to run. */
@@ -348,17 +344,6 @@ test("what a program left running ends with the turn, and what it did since is t
   assert.deepEqual((await undo(yard, conversation)).restored, [{ path: "outputs/late.txt", now: "removed" }]);
 });
 
-test("cleaning up ends what works in a folder before it goes, and the next program finds a new one [W12][X1]", async () => {
-  const write = (name: string) => python(`open('outputs/${name}', 'w').write('a')`);
-  model.answerWith([calls(write("a.txt")), says("1"), calls(write("b.txt")), says("2")]);
-  const { conversation } = await yard.ask("write");
-  await until("its files are in the trash", async () => {
-    return (await must(yard.client.call("cleanWorkspaces", { body: { days: 0, conversation } }))).workspaces === 1;
-  });
-  await yard.ask("write again", { conversation });
-  assert.deepEqual(Object.keys(filesOf(yard, conversation)), ["b.txt"]);
-});
-
 test("the demo model profiles a table for real and draws a chart [M5][X6][X1]", async () => {
   await using demo = await startYard(real);
   const id = await newConversation(demo);
@@ -399,9 +384,7 @@ async function watch(yard: TestYard, id: string, text?: string) {
 
 // Code in answers. By its address: its types are those of a browser, which the rest of the house does not have.
 const file = new URL("../../web/src/markdown/highlight.ts", import.meta.url);
-
 type Highlight = (code: string, language: string) => readonly { text: string; kind: string | undefined }[] | undefined;
-
 const { highlight }: { highlight: Highlight } = await import(file.href);
 
 testAlways("code in an answer has the colours of its language, and of another one inside of it [B1]", () => {

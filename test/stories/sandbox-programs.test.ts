@@ -103,36 +103,6 @@ test("a sandbox is made ready when somebody opens a conversation to go on with i
   assert.deepEqual(warmed, [1]);
 });
 
-test("a connection that breaks opens nothing again, and a conversation whose files are in the trash makes none [X1][W10]", async () => {
-  const { warmed, openSandbox } = warming();
-  await using model = await modelServer([says("Hi.")]);
-  await using yard = await startYard({ model, openSandbox });
-  const { conversation: id } = await yard.ask("hello");
-  warmed.length = 0;
-  const open = async (headers: Readonly<Record<string, string>>) => {
-    const stop = new AbortController();
-    const url = `http://yard/api/v1/conversations/${id}/stream?after=0&opens=true`;
-    const response = await yard.fetch(url, { method: "GET", headers, signal: stop.signal });
-    await response.body?.getReader().read();
-    stop.abort();
-  };
-  // As a browser does by itself: the same address, and how far it came.
-  await open({ "last-event-id": "3" });
-  await open({});
-  await until("its sandbox is made ready", () => warmed.length > 0);
-  assert.deepEqual(warmed, [1]);
-
-  await must(yard.client.upload(id, "a.csv", Buffer.from("x\n")));
-  await until("its files are in the trash", async () => {
-    const { workspaces } = await must(yard.client.call("cleanWorkspaces", { body: { days: 0, conversation: id } }));
-    return workspaces === 1;
-  });
-  warmed.length = 0;
-  await open({});
-  await must(yard.client.call("getState", { params: { id } }));
-  assert.deepEqual(warmed, []);
-});
-
 test("a conversation that a chat client opens has its sandbox made ready, and is said to stay so for ten minutes [X1][C4]", async () => {
   const { warmed, openSandbox } = warming();
   await using yard = await startYard({ openSandbox });
@@ -190,7 +160,6 @@ async function caughtUp(frames: AsyncIterable<{ readonly frame: string }>): Prom
 }
 
 const after = { bytes: 3, mode: 0o644, hash: "made" };
-
 const quiet = { text: "", cutBytes: 0, path: undefined };
 
 const ended: ProgramReport = {
@@ -230,7 +199,6 @@ const running = (then: (context: ToolContext) => Promise<never>, timeoutMs?: num
   });
 
 const { stopGraceMs } = defaultLimits;
-
 const never = () => new Promise<never>(() => {});
 
 async function ledgerOf(tool: Tool, sandbox: Sandbox, clock: Clock = systemClock) {

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
-import { siteServer } from "../../../test/world/web.ts";
 import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { failed, ok } from "../../base/result.ts";
@@ -21,7 +17,7 @@ import { countsFor } from "./counts.ts";
 import { openDockerSandbox } from "./docker.ts";
 import type { DockerEngine } from "./engine.ts";
 import { openDockerEngine } from "./engine.ts";
-import { followContainer, removeUnconfirmed } from "./gone.ts";
+import { removeUnconfirmed } from "./gone.ts";
 
 const ping = "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 2\r\n\r\nOK";
 
@@ -51,18 +47,6 @@ async function fakeEngine(t: TestContext, answers: (path: string, socket: Socket
 function answer(status: string, body: string): string {
   return `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }
-
-test("an engine that was away is asked for its version again, and one that only refused is not [X3]", async (t) => {
-  const says = [answer("409 Conflict", "{}"), "", answer("200 OK", "{}"), "", answer("200 OK", "{}")];
-  const { engine, asked } = await fakeEngine(t, (_, socket) => socket.end(says.shift() ?? ""));
-  for (const isGood of [false, false, true]) assert.equal((await engine.ask("GET", "/info")).ok, isGood);
-  assert.equal((await engine.attach("c")).ok, false);
-  assert.equal((await engine.ask("GET", "/info")).ok, true);
-  assert.deepEqual(asked, [
-    ...["/_ping", "/v1.41/info", "/v1.41/info", "/_ping", "/v1.41/info"],
-    ...["/v1.41/containers/c/attach?stream=1&stdin=1&stdout=1&stderr=1", "/_ping", "/v1.41/info"],
-  ]);
-});
 
 test("where no engine is, and where no certificates are, the code says why [X3]", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "agentyard-engine-"));
@@ -217,63 +201,6 @@ test("an engine that cannot have sandboxes is told with its reason, and nothing 
   assert.match(removals.join(), /^\/v1\.41\/containers\/agentyard-m-[^/,]+\?force=1&v=1$/);
 });
 
-test("sandboxes are for the two kinds of machines that are known, and have the users of this one also where an engine has its own [X3]", async (t) => {
-  const [own, shared]: [string[], string[]] = [[], []];
-  const start = ["engine_start: The Docker engine does not start a sandbox (no room)."];
-  assert.deepEqual(
-    [
-      await lacksOf(t, { info: { Architecture: "aarch64" } }),
-      await lacksOf(t, { info: { Architecture: "riscv64" } }),
-      await lacksOf(t, { info: { SecurityOptions: ["name=userns"] }, wishes: own }),
-      await lacksOf(t, { info: { SecurityOptions: null }, wishes: shared }),
-    ],
-    [start, ["no_seccomp: The kernel's calls cannot be filtered here (linux riscv64)."], start, start],
-  );
-  assert.deepEqual(
-    [own, shared].map((wishes) => wishes.map((wish) => wish.includes('"UsernsMode":"host"'))),
-    [[true], [false]],
-  );
-});
-
-test("who answers and names no version of the API is no Docker engine, and is asked for nothing [X3]", async (t) => {
-  const asked: string[] = [];
-  let version: string | undefined;
-  const port = await siteServer(t, ({ url = "" }, response) => {
-    asked.push(url);
-    response.writeHead(200, version === undefined ? {} : { "Api-Version": version }).end("{}");
-  });
-  const engine = openDockerEngine({ address: { host: "127.0.0.1", port }, clock: systemClock });
-  const none = { ok: false, failure: { why: "broken_off", status: 0, said: "no Docker engine" } };
-  for (version of [undefined, "", "1", "1.41/../x", "v1.41"])
-    assert.deepEqual([await engine.ask("GET", "/info"), await engine.attach("c")], [none, none]);
-  assert.deepEqual(asked, Array<string>(10).fill("/_ping"));
-  version = "1.52";
-  assert.deepEqual(await engine.ask("GET", "/info"), { ok: true, value: {} });
-  assert.equal(asked.at(-1), "/v1.52/info");
-});
-
-test("who writes to a container waits until it reads, and hears of its end, however that comes [X3][X4]", async () => {
-  const [near, far] = duplexPair();
-  const { stdio } = readAttached(near);
-  let isWritten = false;
-  stdio.write(Buffer.alloc(200_000), () => (isWritten = true));
-  for (let turn = 0; turn < 20; turn += 1) await nextLoop();
-  assert.equal(isWritten, false);
-  far.resume();
-  far.end();
-  await once(stdio, "close");
-  assert.equal(isWritten, true);
-  for (const error of [undefined, new Error("torn off")]) {
-    const [line] = duplexPair();
-    const attached = readAttached(line);
-    line.destroy(error);
-    await once(attached.stdio, "close");
-  }
-  const [own] = duplexPair();
-  readAttached(own).stdio.destroy();
-  assert.equal(own.destroyed, true);
-});
-
 const wanted: Parameters<typeof containerBody>[0] = {
   ...{ image: "agentyard-sandbox", runtime: undefined, command: ["/bin/sh", "-c", "true"], user: 64_123 },
   ...{ folder: "/workspace/c1", labels: { "agentyard.mark": "m" }, isRemapped: false },
@@ -349,38 +276,8 @@ test("what a container elsewhere uses is told by its engine, as far as that coun
   }
 });
 
-/** An engine that answers those who wait for a container as it is told to, one after the other, and then not at all. */
-function playEngine(...answers: readonly Answer[]) {
-  const asked: string[] = [];
-  const left = [...answers];
-  const engine: DockerEngine = {
-    async ask(method, path, { timeoutMs } = {}) {
-      const isWait = path.includes("/wait");
-      asked.push(`${method} ${path}${timeoutMs === null ? " without an end" : ""}`);
-      return (isWait ? left.shift() : ok(undefined)) ?? new Promise<never>(() => {});
-    },
-    attach: () => assert.fail("nobody attaches"),
-  };
-  return { engine, asked };
-}
-
-const wait = "POST /containers/c/wait?condition=removed without an end";
-
 const remove = "DELETE /containers/c?force=1&v=1";
-
 const away = failed(callFault("unreachable", "ECONNREFUSED"));
-
-test("after an engine was started anew it is asked to remove the container, and waited for again [X3]", async () => {
-  const { engine, asked } = playEngine(away, away, ok({ StatusCode: 0 }));
-  assert.deepEqual(await followContainer({ engine, clock: manualClock() }, "c").ended, { code: 0 });
-  assert.deepEqual(asked, [wait, remove, wait, remove, wait]);
-});
-
-test("an engine that stays away is given up after some looks [X3]", async () => {
-  const { engine, asked } = playEngine(...Array<typeof away>(30).fill(away));
-  assert.deepEqual(await followContainer({ engine, clock: manualClock() }, "c").ended, { code: null });
-  assert.equal(asked.filter((one) => one === wait).length, 20);
-});
 
 test("a container whose making was never confirmed is asked for until it is removed, or nobody is there who could have made it [X3]", async () => {
   const unknown = failed(callFault("refused", "no such container", 404));

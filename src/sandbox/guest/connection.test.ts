@@ -60,25 +60,6 @@ test("an execution over its time is interrupted, then killed, then its guest is 
   assert.equal(clock.timers(), 0);
 });
 
-test("memory that ran out is told from a program that was killed [X1][X4]", async () => {
-  let oomKills = 3;
-  const { guest, far } = await playSupervisor({ oomKills: () => oomKills });
-  const ends: string[] = [];
-  for (const [kills, end] of [
-    [0, { code: null, signal: "SIGKILL" }],
-    [1, { code: null, signal: "SIGKILL" }],
-    [1, { code: 137, signal: null }],
-    [1, { code: 1, signal: null }],
-  ] as const) {
-    const outcome = outcomeOf(guest.run(execution({})));
-    await far.next(1);
-    oomKills += kills;
-    far.say({ ...exited, id: "e", ...end });
-    ends.push((await outcome).end);
-  }
-  assert.deepEqual(ends, ["done SIGKILL", "out_of_memory SIGKILL", "out_of_memory 137", "done 1"]);
-});
-
 // What a supervisor that was taken over says otherwise is in test/attacks/protocol.test.ts.
 const faults: readonly [what: string, why: string, say: (far: Far) => void][] = [
   ["that leaves a field out", "protocol_error", (far) => far.say({ type: "out", id: "e" })],
@@ -118,18 +99,6 @@ for (const [what, why, say] of faults) {
     assert.deepEqual([await guest.ended, (await outcome).end], [{ why }, "lost undefined"]);
   });
 }
-
-test("a frame that comes byte by byte has no more time than any other, and one that is complete starts it anew [X1][Q2]", async () => {
-  const { guest, far, clock } = await playSupervisor();
-  const frame = encodeFrame({ type: "started", id: "x" });
-  const heard = [frame.subarray(0, 5), Buffer.concat([frame.subarray(5), frame.subarray(0, 5)])];
-  for (const bytes of [...heard, frame.subarray(5, 6)]) {
-    far.raw(bytes);
-    await far.delivered();
-    clock.move(9000);
-  }
-  assert.deepEqual([await guest.ended, guest.dropped()], [{ why: "protocol_error" }, 1]);
-});
 
 test("variables and folders that are too long are refused before anything waits for them [X1]", async () => {
   const { guest, far } = await playSupervisor();
@@ -281,50 +250,12 @@ export function beginSupervisor(settings: Partial<GuestSettings>) {
   return { connected, far, clock, socket: near };
 }
 
-test("what was stopped for one reason is not stopped for another, and has its time to end only once [X1]", async () => {
-  const { guest, far, clock } = await playSupervisor();
-  const stop = new AbortController();
-  const outcome = outcomeOf(guest.run(execution({ timeoutMs: 1000, signal: stop.signal })));
-  await far.types();
-  clock.move(1000);
-  stop.abort();
-  assert.deepEqual([await far.types(), clock.timers()], [["interrupt", "interrupt"], 1]);
-  clock.move(2000);
-  clock.move(2999);
-  assert.deepEqual([await far.types(), guest.isOpen(), clock.timers()], [["kill"], true, 1]);
-  far.say({ ...exited, id: "e", code: null, signal: "SIGKILL" });
-  assert.deepEqual([(await outcome).end, clock.timers()], ["timeout SIGKILL", 0]);
-});
-
 test("a program whose output nobody reads any more is killed [X1]", async () => {
   const { guest, far } = await playSupervisor();
   const events = guest.run(execution({}));
   far.say({ type: "started", id: "e" });
   for await (const { kind } of events) if (kind === "started") break;
   assert.deepEqual(await far.types(), ["exec", "kill"]);
-});
-
-test("the time of a cell counts from when it begins; one that never began took none [X1]", async () => {
-  const { guest, far, clock } = await playSupervisor();
-  const lasted = async (id: string, wanted: Parameters<typeof execution>[0] = {}) => {
-    const end = (await allOf(guest.run(execution({ id, language: "python", ...wanted })))).at(-1);
-    return end?.kind === "exited" && [end.how, end.metrics.durationMs];
-  };
-  const cells = ["first", "second", "never"].map((id) => lasted(id));
-  clock.move(100);
-  guest.kill("never");
-  far.say({ ...exited, id: "first" });
-  await far.delivered();
-  clock.move(50);
-  far.say({ ...exited, id: "second" });
-  assert.deepEqual(await Promise.all(cells), [
-    ["done", 100],
-    ["done", 50],
-    ["cancelled", 0],
-  ]);
-  await far.frames();
-  const early = await lasted("early", { signal: AbortSignal.abort() });
-  assert.deepEqual([early, await far.frames()], [["cancelled", 0], []]);
 });
 
 test("a guest that says as much as it may in each second goes on [X1][Q2]", async () => {

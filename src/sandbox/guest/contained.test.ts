@@ -15,14 +15,12 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { folderWith } from "../../../test/world/folder.ts";
-import { manualClock } from "../../../test/world/manual-clock.ts";
 import type { GuestWorkspace } from "../provider.ts";
 import { brokenWalls, factsIn, type GuestFacts, readCanary } from "./canary.ts";
 import { mountsOf } from "./contained.ts";
 import { missingIn } from "./contained-canary.ts";
-import { acceptedEnvironment, guestEnvironment, marksInside } from "./environment.ts";
-import { checkedNames, namesBelow } from "./names-below.ts";
-import { rememberLooks } from "./remembered-looks.ts";
+import { acceptedEnvironment, guestEnvironment } from "./environment.ts";
+import { namesBelow } from "./names-below.ts";
 import { canReach, openSources } from "./sources.ts";
 import { makeStage, reapStages } from "./stage.ts";
 
@@ -216,7 +214,6 @@ const limits = {
 };
 
 const plain = { workspace: undefined, limits, env: {}, network: undefined, packages: undefined };
-
 const workspace = { folder: "/f", inside: "/workspace/c1", writable: "all" } as const;
 
 test("variables that would change what runs before the code that was asked for are nobody's to choose [Q1][X3]", () => {
@@ -256,14 +253,6 @@ test("programs find their home, as many threads as they have processors, a proxy
   });
 });
 
-test("folders are compared at the places where programs see them [S4]", () => {
-  const marks = { ".": "1:2", outputs: "1:3", "../../skills": "1:4" };
-  assert.deepEqual(marksInside({ workspace: { ...workspace, marks } }), {
-    ...{ "/workspace/c1": "1:2", "/workspace/c1/outputs": "1:3", "/skills": "1:4" },
-  });
-  assert.deepEqual(marksInside({ workspace: undefined }), {});
-});
-
 test("a place is named by the folders that lead to it, also by another name of the root, and no place outside is [W5][X3]", (t) => {
   const folder = folderWith(t, { "root/a/b/": "", "other/": "" });
   symlinkSync("root", join(folder, "link"));
@@ -280,45 +269,4 @@ test("a place is named by the folders that lead to it, also by another name of t
     outside,
     outside.map(() => undefined),
   );
-});
-
-test("each name is that of one folder [W5]", () => {
-  assert.deepEqual(checkedNames(["a", "..b", "c d"]), ["a", "..b", "c d"]);
-  const wrong = [[], [""], ["a", ".."], ["."], ["a/b"], ["a\0"], ["\ud800"], ["a", ""]];
-  assert.deepEqual(
-    wrong.map((names) => checkedNames(names)),
-    wrong.map(() => undefined),
-  );
-});
-
-test("what a machine can do is known until somebody asks anew; that it can do nothing counts for ten seconds [X3]", async () => {
-  const clock = manualClock();
-  let looks = 0;
-  let host: string | undefined;
-  let fault: Error | undefined;
-  const machine = rememberLooks(clock, async () => {
-    looks += 1;
-    if (fault !== undefined) throw fault;
-    return { host, look: looks };
-  });
-  const look = async (isFresh?: boolean) => (await machine.look(isFresh)).look;
-  assert.deepEqual(await Promise.all([look(), look()]), [1, 1]);
-  clock.move(9999);
-  assert.equal(await look(), 1);
-  host = "here";
-  clock.move(1);
-  assert.equal(await look(), 2);
-  clock.move(1_000_000);
-  assert.deepEqual([await look(), await look(true), await look()], [2, 3, 3]);
-  machine.forget();
-  assert.equal(await look(), 4);
-  // A look that broke down is none that somebody could rely on, and is not made at once for everybody who asks.
-  fault = new Error("broken");
-  await assert.rejects(look(true));
-  await machine.settled();
-  await assert.rejects(look());
-  assert.equal(looks, 5);
-  fault = undefined;
-  clock.move(10_000);
-  assert.equal(await look(), 6);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bareGuest, type Outcome, python } from "../../../test/world/bare-supervisor.ts";
@@ -79,39 +79,6 @@ test("a figure that the cell itself saved is not saved twice, whatever its kind 
   });
 });
 
-test("a figure that was saved and then changed is saved again, also in a later cell [X6]", async (t) => {
-  const { run, figures } = await guestWithFigures(t);
-  const own =
-    "import matplotlib.pyplot as plt\nplt.title('bare'); plt.savefig('outputs/own.png')\nplt.title('full'); plt.show()";
-  assert.deepEqual(await run(own), named("outputs/own.png", "outputs/figure-1.png"));
-  assert.deepEqual(await run("figure = plt.figure(); plt.title('early')"), named("outputs/figure-2.png"));
-  assert.deepEqual(await run("figure.title, figure.stale = 'late', True; plt.show()"), named("outputs/figure-3.png"));
-  assert.deepEqual(await run("plt.show()"), named());
-  assert.deepEqual(figures(), {
-    ...{ "own.png": "bare", "figure-1.png": "full" },
-    ...{ "figure-2.png": "early", "figure-3.png": "late" },
-  });
-});
-
-test("a figure of an earlier cell is shown when it is the last value, and saved again where it changed [X6]", async (t) => {
-  const { run, figures } = await guestWithFigures(t);
-  await run("import matplotlib.pyplot as plt\nfigure = plt.figure(); plt.title('early')");
-  const shown = await run("figure");
-  assert.deepEqual([shown.end, shown.results.slice(1)], ["done 0", ["png outputs/figure-1.png"]]);
-  const changed = await run("figure.title, figure.stale = 'late', True\nfigure");
-  assert.deepEqual(changed.results.slice(1), ["png outputs/figure-2.png"]);
-  assert.deepEqual(figures(), { "figure-1.png": "early", "figure-2.png": "late" });
-});
-
-test("an empty figure that is saved is no figure, and says why it is empty [X6]", async (t) => {
-  const { run } = await guestWithFigures(t);
-  await run("import matplotlib.pyplot as plt\nplt.title('drawn')");
-  const blank = await run("plt.savefig('outputs/chart.png')");
-  const remark =
-    "sandbox: the figure that was saved is empty: figures are closed when a call ends. Draw and save in one call.\n";
-  assert.deepEqual(blank, { ...named(), stderr: remark });
-});
-
 test("an earlier figure is never overwritten, and a cell that failed leaves none behind [X6]", async (t) => {
   const { run, figures, supervisor } = await guestWithFigures(t);
   writeFileSync(join(supervisor.workspace, "outputs/figure-1.png"), "of yesterday");
@@ -143,20 +110,6 @@ test("a Chinese font helps out behind whatever font was chosen [X6]", async (t) 
   assert.deepEqual((await run(code)).results, ["text ['SimHei.ttf', 'WenQuanYi Micro Hei.ttc']"]);
 });
 
-test("a Chinese font is the best of those that are there, and where there is none fonts are as they were [X6]", async (t) => {
-  const some = '"SimHei", "Noto Sans CJK JP", "DejaVu Sans"';
-  const code =
-    "import logging, matplotlib.font_manager as fonts\n(fonts.fontManager._find_fonts_by_props('A'), logging.getLogger('matplotlib.font_manager').level)";
-  const found: unknown[] = [];
-  for (const names of [some, '"DejaVu Sans"']) {
-    const listed = `fontManager.ttflist = [type("Entry", (), {"name": name}) for name in (${names},)]`;
-    const fonts = standIn["font_manager.py"].replace("fontManager.ttflist = [Entry]", listed);
-    const { run } = await guestWithFigures(t, { ...standIn, "font_manager.py": fonts });
-    found.push(...(await run(code)).results);
-  }
-  assert.deepEqual(found, ["text (['A.ttf', 'Noto Sans CJK JP.ttc'], 40)", "text (['A.ttf'], 0)"]);
-});
-
 test("of more figures than one call may name all are saved and fifty named; the next call names its own [X6][X4]", async (t) => {
   const { run, figures } = await guestWithFigures(t);
   const many = "import matplotlib.pyplot as plt\nfor n in range(51):\n    plt.figure(); plt.title(str(n))";
@@ -164,38 +117,6 @@ test("of more figures than one call may name all are saved and fifty named; the 
   assert.deepEqual(await run(many), named(...names));
   assert.equal(Object.keys(figures()).length, 51);
   assert.deepEqual(await run("plt.title('next')"), named("outputs/figure-52.png"));
-});
-
-test("a figure lands in outputs also where that folder is new, or where it was saved beside the workspace [X6]", async (t) => {
-  const { run, figures, supervisor } = await guestWithFigures(t);
-  rmSync(join(supervisor.workspace, "outputs"), { recursive: true });
-  const beside = `${supervisor.workspace}-beside.png`;
-  t.after(() => rmSync(beside));
-  const code = `import matplotlib.pyplot as plt\nplt.title('one'); plt.savefig('${beside}')`;
-  assert.deepEqual(await run(code), named("outputs/figure-1.png"));
-  assert.deepEqual([figures(), readFileSync(beside, "utf8")], [{ "figure-1.png": "one" }, "one"]);
-});
-
-test("what went wrong with a figure is told with the user's own lines, also as the cause of something else [X6]", async (t) => {
-  const { run, supervisor } = await guestWithFigures(t);
-  const code = `
-import builtins, matplotlib.pyplot as plt
-def several(error): return getattr(builtins, "ExceptionGroup", lambda _, errors: errors[0])("several", [error])
-try:
-    plt.title("broken"); plt.savefig("outputs/x.png")
-except ValueError as error:
-    try:
-        raise several(error)
-    except Exception:
-        raise KeyError("told")`;
-  const { end, stderr } = await run(code);
-  const files = [...stderr.matchAll(/File "(.*?)"/g)].map(([, file]) => file);
-  const folder = join(supervisor.workspace, "matplotlib");
-  assert.deepEqual(
-    [end, [...new Set(files)].sort()],
-    ["done 1", [`${folder}/figure.py`, `${folder}/pyplot.py`, "<cell 1>"]],
-  );
-  assert.match(stderr, /cannot be drawn[\s\S]*another exception occurred[\s\S]*KeyError: 'told'\n$/);
 });
 
 const hasMatplotlib = spawnSync(python, ["-I", "-c", "import matplotlib"]).status === 0;

@@ -179,16 +179,6 @@ for (const [name, header, payload] of [
   });
 }
 
-test("a supervisor takes a frame that is as long as it may be, and one that comes byte by byte [X1]", async (t) => {
-  const { socket, say, told, hello } = hostOf(t);
-  say(hello);
-  const text = JSON.stringify({ type: "ping", n: 1 }).padEnd(65_536, " ");
-  socket.write(Buffer.concat([lengths(65_536, 0), Buffer.from(text)]));
-  assert.equal((await told("pong")).n, 1);
-  for (const byte of encodeFrame({ type: "ping", n: 2 })) socket.write(Buffer.of(byte));
-  assert.equal((await told("pong", { n: 2 })).dropped, 0);
-});
-
 test("a supervisor whose host is gone ends with all that it started [X1]", async (t) => {
   const { say, told, hello, exec, socket, gone } = hostOf(t);
   say(hello);

@@ -64,22 +64,6 @@ test("what a group has used is read as its kernel writes it, and its processes a
   assert.deepEqual([odd.oomKills(), odd.usage(), odd.processes()], [0, { memoryBytes: 0, processes: 0, cpuMs: 0 }, []]);
 });
 
-test("what a group of the new kind has used is read where that has it [X4]", (t) => {
-  const folder = folderWith(t, {
-    "memory.events": "low 0\nmax 7\noom 9\noom_kill 2\noom_group_kill 5\n",
-    "memory.current": "4096\n",
-    "pids.current": "3\n",
-    "cpu.stat": "usage_usec 2500000\nuser_usec 1\nsystem_usec 2\n",
-    "cgroup.procs": "9\n",
-  });
-  const place = { folder, version: 2 } as const;
-  const counts = countsOf(new Map((["memory", "pids", "cpu"] as const).map((name) => [name, place] as const)));
-  assert.deepEqual(
-    [counts.oomKills(), counts.usage(), counts.processes()],
-    [2, { memoryBytes: 4096, processes: 3, cpuMs: 2500 }, [9]],
-  );
-});
-
 test("a file that lost its name takes up room for as long as somebody has it open, once, and on its own disk only [X4]", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "agentyard-held-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,104 +6,6 @@ import { test } from "node:test";
 import { pythonSays } from "../../../test/world/bare-supervisor.ts";
 import { createUncovering } from "./covered.ts";
 
-// Parts of the supervisor on their own, in a plain Python, at moments that a whole guest comes to by chance only.
-
-test("what is due at the same moment is done in the order it was asked for, and what was called off is not [X1]", async () => {
-  const found = await pythonSays(`
-import timers
-now = 100.0
-timers.time.monotonic = lambda: now
-waiting, done = timers.Timers(), []
-none = waiting.seconds_left()
-for name in "abc": waiting.after(2, lambda name=name: done.append(name))
-called_off = waiting.after(1, lambda: done.append("called off"))
-first = waiting.seconds_left()
-timers.forget(called_off)
-second = waiting.seconds_left()
-now = 101.5
-waiting.act()
-early = [*done]
-now = 102.0
-waiting.after(-1, lambda: waiting.after(0, lambda: done.append("of it")))
-late = waiting.seconds_left()
-waiting.act()
-say([none, first, second, early, late, done, waiting.seconds_left()])
-`);
-  assert.deepEqual(found, [null, 1, 2, [], 0, ["a", "b", "c", "of it"], null]);
-});
-
-test("a long frame to the host goes out in as many pieces as it takes, and its owner hears of it once [X1][X4]", async () => {
-  const found = await pythonSays(`
-import socket, struct, channel
-ours, theirs = socket.socketpair()
-for end in (ours, theirs): end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
-wanted = []
-sending = channel.Channel(ours, wanted.append)
-class Owner:
-    queued, told = 0, []
-    def sent(self, count): self.told.append(count); self.queued -= count
-owner = Owner()
-sending.send({"n": 0}, is_later=True)
-try: later = len(theirs.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK))
-except BlockingIOError: later = None
-for n in range(1, 21): sending.send({"n": n}, b"x" * 60_000, owner)
-queued, heard = owner.queued, bytearray()
-theirs.setblocking(False)
-while sending.waiting:
-    try: heard += theirs.recv(65536)
-    except BlockingIOError: sending.flush()
-ours.shutdown(socket.SHUT_WR)
-while piece := theirs.recv(65536): heard += piece
-numbers, at = [], 0
-while at < len(heard):
-    head, body = struct.unpack_from(">II", heard, at)
-    numbers.append(json.loads(heard[at + 8 : at + 8 + head])["n"])
-    at += 8 + head + body
-say([later, numbers, queued > 19 * 60_000, owner.queued, len(owner.told), wanted])
-`);
-  const numbers = Array.from({ length: 21 }, (_, number) => number);
-  assert.deepEqual(found, [null, numbers, true, 0, 20, [true, false]]);
-});
-
-test("an interrupt that comes before its cell runs ends that cell and no other, and loses nothing else [X1]", async () => {
-  const found = await pythonSays(`
-import socket, struct, kernel
-ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-null = os.open(os.devnull, os.O_RDWR)
-def tell(message, text=b"", fds=()):
-    socket.send_fds(ours, [json.dumps(message).encode() + b"\\0" + text], fds)
-def cell(token, code):
-    message = {"token": token, "folder": "/", "env": {}, "files": ["stdout", "stderr"], "texts": [["code", len(code)]]}
-    tell(message, code, [null, null])
-cell(1, b"while True: pass")
-tell({"modules": ["fractions"]})
-tell({"interrupt": 1})
-cell(2, b"import sys; 'fractions' in sys.modules")
-tell({"interrupt": 1})
-cell(3, b"3")
-pid = os.fork()
-if pid == 0:
-    ours.close()
-    kernel.serve(theirs.detach(), "/")
-theirs.close()
-said = []
-while [kind for kind, *_ in said].count("D") < 3:
-    message = ours.recv(65536)
-    if message[:1] == b"D": said.append(["D", *struct.unpack_from(">IB", message, 1)])
-    else: said.append(["R", struct.unpack_from(">I", message, 1)[0], message[7:].decode()])
-ours.close()
-say([said, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])])
-`);
-  const said = [
-    ["D", 1, 130],
-    ["R", 2, "True"],
-    ["D", 2, 0],
-    ["R", 3, "3"],
-    ["D", 3, 0],
-  ];
-  assert.deepEqual(found, [said, 0]);
-});
-
 test("what all programs of a guest use is what each of them has, and how many they are [X4]", async () => {
   const found = await pythonSays(`
 import resource, subprocess, processes
@@ -163,7 +65,6 @@ say([looking["reached"](places) == sorted(places[:2]), looking["reached"]([])])
 });
 
 const python = "/usr/bin/python3";
-
 const key = Buffer.alloc(32, 7);
 
 /** Pieces as the supervisor covers them. */

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { bareGuest, done, python } from "../../../test/world/bare-supervisor.ts";
-import { folderWith } from "../../../test/world/folder.ts";
+import { test } from "node:test";
+import { bareGuest, done } from "../../../test/world/bare-supervisor.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Execution } from "../provider.ts";
 import { supervisorProgram } from "./supervisor-program.ts";
@@ -25,17 +24,6 @@ test("of output beyond its limit the end arrives, too [X1][X4]", async (t) => {
     ]),
     [[["stdout", 200_009, 65_536, "\nthe end\n"]], [["stderr", 6, 6, "a bit\n"]]],
   );
-});
-
-test("what is left running can say what it likes to the end of the turn, and goes on [X1]", async (t) => {
-  const { supervisor, guest, run } = await bareGuest(t);
-  const visits = join(supervisor.workspace, "visits");
-  const server = "(while echo ready && echo to all >&2; do echo >> visits; sleep 0.01; done) &";
-  assert.equal((await run(server)).end, "done 0");
-  const before = statSync(visits).size;
-  // Asked for until it is so: the test's own limit is the only one.
-  while (statSync(visits).size < before + 10) await guest.ping();
-  assert((await guest.endTurn()) > 0);
 });
 
 test("a host that does not read stops the writer, and nothing else [X1][X4]", async (t) => {
@@ -109,21 +97,6 @@ count = 0
 while select.select([], [1], [], 0.5)[1]: count += os.write(1, b'x' * 4096)
 open('${told}', 'w').write(str(count))`;
 
-test("of programs that were left running the last thirty-two can go on to speak [X1][X4]", async (t) => {
-  const { run, workspace } = await bareGuest(t);
-  const talk = (number: number) =>
-    `(trap "" PIPE; while echo; do sleep 0.02; done 2> /dev/null; : > ended-${number}) &`;
-  const ended = () => readdirSync(workspace).filter((name) => name.startsWith("ended-"));
-  await run(talk(0));
-  await Promise.all(Array.from({ length: 31 }, (_, index) => run(talk(index + 1))));
-  await run("sleep 0.1");
-  assert.deepEqual(ended(), []);
-  await run(talk(32));
-  while (ended().length === 0) await run("true");
-  await run("sleep 0.1");
-  assert.deepEqual(ended(), ["ended-0"]);
-});
-
 test("where each process has limits of its own, programs find them, and a shell what node needs besides [X4]", async (t) => {
   const memoryBytes = 1024 * 1024 * 1024;
   const { run } = await bareGuest(t, { settings: () => ({ processLimits: { memoryBytes, processesMax: 4000 } }) });
@@ -158,56 +131,8 @@ test("what a program put out of its own sight is killed with it, also without it
   assert.equal(guest.isOpen(), true);
 });
 
-// A guest whose number of processes is reached as long as the one lives that the file `left` names. With a file
-// `holding` that one stays to be seen when it has ended, as one does whose parent has not asked yet.
-const full = `
-import errno, os, runpy, sys
-fork, exists = os.fork, os.path.exists
-def left():
-    try:
-        return open("left").read().strip()
-    except OSError:
-        return ""
-def fork_where_there_is_room():
-    if left() and exists(f"/proc/{left()}"):
-        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
-    return fork()
-os.fork = fork_where_there_is_room
-os.path.exists = lambda path: path == f"/proc/{left()}" and exists("holding") or exists(path)
-sys.argv = sys.argv[3:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-`;
-
-const leave = "sleep 1000 > /dev/null 2>&1 & echo $! > left.new; mv left.new left";
-
-const remark = "sandbox: programs left running by earlier calls were ended\n";
-
-const noRoom = "sandbox: cannot start a process: Resource temporarily unavailable\n";
-
-test("no room is made while another call runs, and none where nothing can be ended [X1][X4]", async (t) => {
-  const { run, kill, workspace } = await fullGuest(t);
-  const running = run(": > begun; exec sleep 1000", { id: "running", timeoutMs: 300_000 });
-  while (!existsSync(join(workspace, "begun"))) await run("true");
-  await run(leave);
-  const left = readFileSync(join(workspace, "left"), "utf8").trim();
-  assert.deepEqual(await run("echo never"), { ...done({ stderr: noRoom }), end: "done 126" });
-  assert.equal(existsSync(`/proc/${left}`), true);
-  kill("running");
-  await running;
-  writeFileSync(join(workspace, "left"), "self");
-  assert.deepEqual(await run("echo never"), { ...done({ stderr: noRoom + remark }), end: "done 126" });
-});
-
-async function fullGuest(t: TestContext) {
-  const program = join(folderWith(t, { python: `#!/bin/sh\nexec ${python} -I -S -c '${full}' "$@"\n` }), "python");
-  chmodSync(program, 0o755);
-  const { guest, run, workspace } = await bareGuest(t, { python: program });
-  return { run, workspace, kill: guest.kill, interrupt: guest.interrupt };
-}
-
 // What executions leave open in those who run them: one file each would end a sandbox after some thousand calls.
 const long = Buffer.alloc(100_000, "x");
-
 const isRoot = process.geteuid?.() === 0;
 
 test("a supervisor has no more files open after many executions than after the first of each kind [X1][X4]", {
@@ -236,25 +161,6 @@ test("a supervisor has no more files open after many executions than after the f
   }
   assert.deepEqual(ends, Array(4).fill(["done 0", "done 0", "done 126", "done 0", "lost 3", "done 0"]));
   assert.deepEqual(counts, Array(4).fill(counts[0]));
-});
-
-test("an agent's Python has no more files open after many cells than after the first, and none of theirs [X1][X4]", async (t) => {
-  const { run } = await bareGuest(t, { language: "python" });
-  const code = `import os, sys\n[len(os.listdir("/proc/self/fd")), len(sys.stdin.read())] # ${long}`;
-  const results: string[] = [];
-  for (let cell = 1; cell <= 4; cell += 1) {
-    const { results: told } = await run(code, { stdin: long, event: JSON.stringify({ conversation_id: `${long}` }) });
-    results.push(...told);
-  }
-  assert.match(results[0] ?? "", /^text \[\d+, 100000\]$/);
-  assert.deepEqual(results, Array(4).fill(results[0]));
-});
-
-test("a program that says far more than fits on its way at once is heard to the end [X1]", async (t) => {
-  const limits = { outputBytesMax: 64 * 1024 * 1024, fileBytesMax: 1024 };
-  const { run } = await bareGuest(t, { settings: () => ({ limits }) });
-  const { stdout, end } = await run("head -c 20000000 /dev/zero");
-  assert.deepEqual([stdout.length, end], [20_000_000, "done 0"]);
 });
 
 test("code does not stand on a command line of the host, where everybody can read it, and runs as if it did [X3][X1]", async (t) => {

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { until } from "../../../test/world/events.ts";
 import { manualClock, notingClock } from "../../../test/world/manual-clock.ts";
 import { playApi, podOf } from "../../../test/world/played-api.ts";
 import { systemIds } from "../../base/ids.ts";
 import { type CallFault, callFault } from "../guest/http-call.ts";
-import type { GuestWanted, SandboxFault } from "../provider.ts";
+import type { GuestWanted } from "../provider.ts";
 import { openApi } from "./api.ts";
 import { lateFault, podFault, startFault } from "./faults.ts";
 import type { PodSeen } from "./follow.ts";
@@ -17,7 +15,7 @@ import { followPods, listPods } from "./follow.ts";
 import { makeObject, removeObject } from "./objects.ts";
 import { podBody } from "./pod.ts";
 import { claimPod, type Pool, reapClaims } from "./pool.ts";
-import { lackIn, placesToTry } from "./probe.ts";
+import { placesToTry } from "./probe.ts";
 import { reapLeft } from "./reap.ts";
 
 const seen = (changes: Partial<PodSeen>): PodSeen => ({
@@ -86,68 +84,12 @@ test("a pod that did not run in time was without room, without its volume, or sl
 
 const running = { phase: "Running", containerStatuses: [{ state: { running: {} } }] };
 
-/** A cluster that has these pods, and who listens to what becomes of them. */
-async function playFollowed(t: TestContext) {
-  const { clock, waits } = notingClock();
-  const state = { items: [] as object[], status: 200, watchers: [] as ServerResponse[] };
-  const { address, asked } = await playApi(t, {
-    answer({ url = "" }, response) {
-      if (!url.includes("watch=1")) {
-        response.writeHead(state.status);
-        return void response.end(JSON.stringify({ metadata: { resourceVersion: "7" }, items: state.items }));
-      }
-      response.writeHead(200).flushHeaders();
-      state.watchers.push(response);
-      response.once("close", () => state.watchers.splice(state.watchers.indexOf(response), 1));
-    },
-  });
-  const api = openApi({ address, clock });
-  const follower = followPods({ api, clock, pods: "/pods" }, { "agentyard.mark": "yard", "agentyard.server": "one" });
-  const heard: string[] = [];
-  const follow = (guest: string) =>
-    follower.follow(guest, (seen) => {
-      const what = seen === "gone" ? seen : (seen.end?.reason ?? (seen.isRunning ? "running" : seen.waits.reason));
-      heard.push(`${guest} ${what}`);
-    });
-  const hears = async (...wanted: string[]) => {
-    await until(`${wanted} is heard`, () => heard.length >= wanted.length);
-    assert.deepEqual(heard.splice(0), wanted);
-  };
-  const watched = () => until("it is watched", () => state.watchers.length === 1);
-  const write = (text: string) => state.watchers[0]?.write(text);
-  return { state, asked, waits, follow, hears, heard, watched, write, api };
-}
-
-const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
-
-test("a cluster that has forgotten, says nonsense or was away is asked for all of them again, and what is missing then is gone [X3]", async (t) => {
-  const { state, waits, follow, hears, watched, write } = await playFollowed(t);
-  state.items = [podOf("one"), podOf("two")];
-  const leaves = [follow("one"), follow("two"), follow("three")];
-  await hears("one ", "two ");
-  await watched();
-  state.items = [podOf("one")];
-  write(line("ERROR", { kind: "Status", code: 410 }));
-  await hears("one ", "two gone");
-  await watched();
-  for (const nonsense of ["no JSON\n", line("MODIFIED", { kind: "Status" })]) {
-    write(nonsense);
-    await hears("one ");
-    await watched();
-  }
-  assert.deepEqual(waits, [250, 250, 250]);
-  state.status = 500;
-  write("{}\n");
-  await until("it is asked again", () => waits.length > 5);
-  state.items = [];
-  state.status = 200;
-  await hears("one gone");
-  assert.deepEqual(waits.slice(3, 6), [250, 1000, 1000]);
-  for (const leave of leaves) leave();
-});
-
 test("how a pod is follows from all that a cluster says of it [X3]", async (t) => {
-  const { state, api } = await playFollowed(t);
+  let items: object[] = [];
+  const { address } = await playApi(t, {
+    answer: (_, response) => void response.end(JSON.stringify({ metadata: { resourceVersion: "7" }, items })),
+  });
+  const api = openApi({ address, clock: manualClock() });
   const terminated = (exitCode: number, reason?: string) => ({
     containerStatuses: [{ state: { terminated: { exitCode, reason } } }],
   });
@@ -174,16 +116,16 @@ test("how a pod is follows from all that a cluster says of it [X3]", async (t) =
     [{ ...waiting, conditions: [unscheduled] }, { waits: { reason: "Unschedulable", message: "no node" } }],
     [{ reason: "NodeLost", message: "m" }, { waits: { reason: "NodeLost", message: "m" } }],
   ];
-  state.items = cases.map(([status], number) => podOf(`${number}`, { status }));
+  items = cases.map(([status], number) => podOf(`${number}`, { status }));
   const metadata = { name: "leaving", deletionTimestamp: "2026-01-01T00:00:00Z" };
-  state.items.push(podOf("leaving", { metadata }));
+  items.push(podOf("leaving", { metadata }));
   const listed = await listPods({ api, pods: "/pods" }, {});
   assert.ok(listed.ok);
   const { pods, version } = listed.value;
   for (const [number, [, seen]] of cases.entries())
     assert.partialDeepStrictEqual(pods[number], { name: `agentyard-${number}`, isLeaving: false, ...seen });
   assert.deepEqual([pods.at(-1)?.isLeaving, pods.at(-1)?.name, version], [true, "leaving", "7"]);
-  state.items = [{ kind: "none" }];
+  items = [{ kind: "none" }];
   const wrong = await listPods({ api, pods: "/pods" }, {});
   assert.partialDeepStrictEqual(wrong, { ok: false, failure: { why: "broken_off", said: "no list of pods" } });
 });
@@ -290,22 +232,17 @@ const poolLimits = {
 };
 
 const plain: GuestWanted = { id: "g", workspace: undefined, limits: poolLimits, uid: undefined, env: {} };
-
 const program = { command: ["/bin/sh"], files: { "guest/a.py": "x" }, greet: async () => undefined };
 
-/** A pool of a cluster that answers with these statuses, by resource, and has these things of each kind. */
-async function pooling(t: TestContext, refused: Record<string, number> = {}, names: readonly string[] = []) {
+/** A pool of a cluster that has these things of each kind. */
+async function pooling(t: TestContext, names: readonly string[] = []) {
   const files = mkdtempSync(join(tmpdir(), "agentyard-pool-"));
   t.after(() => rmSync(files, { recursive: true, force: true }));
   const clock = manualClock();
-  const made: { readonly kind: string; readonly [name: string]: unknown }[] = [];
   const { address, asked } = await playApi(t, {
-    answer({ method, url = "" }, response, body) {
-      const resource = Object.keys(refused).find((name) => method === "POST" && url.endsWith(`/${name}`));
-      if (method === "POST") made.push(JSON.parse(body));
+    answer({ url = "" }, response) {
       const all = pool.name === undefined ? names : [...names, pool.name];
       const items = url.startsWith("/pods") ? [] : all.map((name) => ({ metadata: { name } }));
-      response.writeHead(refused[resource ?? ""] ?? 200);
       response.end(JSON.stringify({ metadata: { resourceVersion: "1" }, items }));
     },
   });
@@ -319,16 +256,13 @@ async function pooling(t: TestContext, refused: Record<string, number> = {}, nam
     ...{ claim: "files", files, volumePath: "on/it", folder: join(files, "one"), installation: "yard", server: "one" },
     ...{ startTimeoutMs: 60_000, follower: followPods({ api, clock, pods: "/pods" }, {}) },
   };
-  const claim = (changes: Partial<GuestWanted> = {}) => claimPod({ ...plain, ...changes }, program, host, pool);
-  /** What was asked of pools, in short. */
-  const short = () => asked.filter((text) => text.includes("/apis/")).map((text) => text.replace(/ .*boxes/, ""));
-  return { pool, host, claim, asked, short, made, clock, files };
+  return { pool, host, asked };
 }
 
 const claims = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/boxes/sandboxclaims";
 
 test("claims that a server left are given back, and those of its guests and of other servers are not [X3]", async (t) => {
-  const { pool, host, asked } = await pooling(t, {}, ["agentyard-left", "agentyard-used"]);
+  const { pool, host, asked } = await pooling(t, ["agentyard-left", "agentyard-used"]);
   // It was asked for while they were listed.
   const spared = () => new Set(asked.length > 0 ? ["used"] : []);
   assert.equal(await reapClaims(host, pool, spared), 1);
@@ -366,24 +300,6 @@ test("a sandbox is tried for a way to the cluster itself and to who tells secret
   assert.ok(tellers.every((place) => place.endsWith(":53")));
   const without = [...tellers, "169.254.169.254:80"];
   for (const peer of [undefined, "127.0.0.1:6443", "[::1]:6443"]) assert.deepEqual(placesToTry(peer), without);
-});
-
-test("why a cluster starts no sandbox is told by what somebody has to see to: rights, image, files, or the cluster [X3][P2]", () => {
-  const lack = (why: SandboxFault["why"], said: string) => lackIn({ why, said });
-  assert.deepEqual(
-    [
-      ...[lack("unavailable", "401 Unauthorized"), lack("unavailable", "403 pods is forbidden")],
-      ...[lack("full", "403 exceeded quota"), lack("unavailable", '403 violates PodSecurity "restricted"')],
-      lack("unavailable", '403 RuntimeClass "gvisor" not found'),
-      ...[lack("unavailable", "ErrImagePull: no such host"), lack("start_failed", "no image of a guest")],
-      ...[lack("unavailable", 'persistentvolumeclaim "a" not found'), lack("start_failed", "no /run/canary.py")],
-      ...[lack("start_failed", "failed to prepare subPath"), lack("start_timeout", "ContainerCreating")],
-    ],
-    [
-      ...["cluster_rights", "cluster_rights", "pod_start", "pod_start", "pod_start", "pod_image", "pod_start"],
-      ...["pod_files", "pod_files", "pod_files", "pod_start"],
-    ],
-  );
 });
 
 test("a sweep ends what this server left and removes what is over of others; what others run, and what they wrote an hour ago, stays [X3]", async (t) => {

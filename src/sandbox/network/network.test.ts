@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { duplexPair } from "node:stream";
 import type { TestContext } from "node:test";
 import { test } from "node:test";
-import { endlessClock, manualClock, notingClock } from "../../../test/world/manual-clock.ts";
+import { endlessClock, manualClock } from "../../../test/world/manual-clock.ts";
 import { quietLogger } from "../../../test/world/workspace.ts";
 import type { Clock } from "../../base/clock.ts";
 import { localOwner, OwnerId } from "../../protocol/ids.ts";
@@ -217,7 +217,6 @@ async function whenSo(what: string, isSo: () => boolean): Promise<void> {
 
 // What becomes of a connection of a program: for whom it is open, for how long, and what is left of it.
 const tunnel = (place: string) => `CONNECT ${place} HTTP/1.1\r\n\r\n`;
-
 const limits = { idleMsMax: 300, connectionMsMax: 1000 };
 
 /** A program whose tunnel is open, and that has spoken after 200 ms: from then on silence counts, and is looked at. */
@@ -261,48 +260,6 @@ test("a connection is cut when its time is over, however much is said, and what 
   assert.deepEqual(way.logged, []);
   clock.move(1);
   assert.deepEqual(way.logged, [`a connection of a program was cut {"owner":"local","why":"time"}`]);
-});
-
-/** A program whose host is being looked up, for as long as the test likes. */
-async function openLooking(...[t]: Parameters<typeof openWay>) {
-  const found = Promise.withResolvers<readonly string[]>();
-  let looks = 0;
-  const lookup = () => {
-    looks += 1;
-    return found.promise;
-  };
-  const way = await openWay(t, { lookup });
-  const program = openGuest(way);
-  program.ask(tunnel(way.place));
-  await whenSo("it is looked up", () => looks === 1);
-  return { way, program, find: () => found.resolve(["127.0.0.1"]) };
-}
-
-test("a program that is gone before its host was found leaves no connection open there [X5][X4]", async (t) => {
-  const { way, program, find } = await openLooking(t);
-  program.link.destroy();
-  find();
-  await whenSo("the host was connected to", () => way.connections() === 1);
-  await whenSo("it is hung up on", () => way.isHungUpOn());
-  assert.deepEqual(way.logged, []);
-});
-
-test("a look-up that breaks down hangs up, and is told to the operator [X5][Q2]", async (t) => {
-  const way = await openWay(t, { lookup: () => Promise.reject(new Error("no room")) });
-  const program = openGuest(way);
-  program.ask(tunnel(way.place));
-  await whenSo("it is hung up on", () => program.kinds().includes(kinds.reset));
-  await whenSo("it is told", () => way.logged.length === 1);
-  assert.match(way.logged.join(), /^a connection of a program broke down /);
-});
-
-test("a host is looked up for as long as it may take to connect [X5][X4]", async (t) => {
-  const { clock, waits } = notingClock();
-  const way = await openWay(t, { clock, lookup: () => new Promise(() => {}), limits: { connectMsMax: 7 } });
-  const program = openGuest(way);
-  program.ask(tunnel(way.place));
-  await whenSo("it is refused", () => program.heard().startsWith("HTTP/1.1 502 "));
-  assert.deepEqual(waits, [7]);
 });
 
 test("hosts that one guest may reach besides are open to it alone, private ones only by the settings, and it hears of refusals [X5]", async (t) => {

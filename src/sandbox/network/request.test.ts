@@ -23,21 +23,6 @@ test("a request goes on without what was meant for the proxy or for one connecti
   });
 });
 
-test("a request without a path asks for the root, without a port for port 80, and in the version it has [X5]", () => {
-  const firstOf = (target: string, version = "1.1") => {
-    const { port, head: sent = "" } = parseRequest(`GET ${target} HTTP/${version}`) ?? assert.fail(target);
-    return [port, ...sent.split("\r\n").slice(0, 2)];
-  };
-  assert.deepEqual(
-    [firstOf("http://a.test"), firstOf("HTTP://a.test?b=c", "1.0"), firstOf("http://a.test:65535/")],
-    [
-      [80, "GET / HTTP/1.1", "Host: a.test"],
-      [80, "GET /?b=c HTTP/1.0", "Host: a.test"],
-      [65_535, "GET / HTTP/1.1", "Host: a.test:65535"],
-    ],
-  );
-});
-
 test("a tunnel is asked for by a host in any spelling and a port, and all that goes through it is the program's own [X5]", () => {
   const placeOf = (target: string) => parseRequest(`CONNECT ${target} HTTP/1.1`);
   assert.deepEqual(
@@ -73,20 +58,6 @@ test("what two readers could take for different requests is none, and a name as 
   assert.deepEqual(
     wrong.map(([line = "", ...lines]) => fit(line, ...lines)),
     wrong.map(() => false),
-  );
-});
-
-test("what was meant for one connection is left out in whatever letters it is written [X5]", () => {
-  const asked = head(
-    "GET http://a.test/ HTTP/1.1",
-    "CONNECTION: X-One",
-    "connection:x-two ,X-Three",
-    "X-ONE: 1",
-    "x-two: 2",
-  );
-  assert.equal(
-    parseRequest(`${asked}\r\nx-three: 3\r\nHOST: b.test\r\nPROXY-X: 4\r\nX-Four: 5`)?.head,
-    head("GET / HTTP/1.1", "Host: a.test", "X-Four: 5", "Connection: close", "", ""),
   );
 });
 

@@ -106,17 +106,3 @@ test("a guest that goes without a word, or that only asks and never listens, has
   }
   assert.equal(link.destroyed, true);
 });
-
-test("a window may be filled to its last byte and no further, and room that is given back is room again [X5][X4]", async () => {
-  const { guest, link, streams } = openLink();
-  guest.write(Buffer.concat([frame(kinds.open, 1), ...Array<Buffer>(4).fill(data(1, 32 * 1024))]));
-  await settled();
-  for (const _ of [1, 2]) streams[0]?.write(Buffer.alloc(1000));
-  await settled();
-  for (const _ of [1, 2]) guest.write(frame(kinds.credit, 1, 1000));
-  await settled();
-  assert.deepEqual([link.destroyed, streams[0]?.destroyed], [false, false]);
-  guest.write(data(1, 1));
-  await settled();
-  assert.equal(link.destroyed, true);
-});

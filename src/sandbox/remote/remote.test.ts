@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { Server as SecureServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { type Duplex, duplexPair } from "node:stream";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { manualClock } from "../../../test/world/manual-clock.ts";
 import { playedProvider } from "../../../test/world/played-provider.ts";
@@ -15,16 +12,11 @@ import { ok } from "../../base/result.ts";
 import { canaryLimits } from "../guest/canary.ts";
 import { createFrameDecoder, encodeFrame, payloadBytesMax } from "../guest/frames.ts";
 import { linksOver } from "../guest/stdio.ts";
-import type { ExecutionEvent } from "../provider.ts";
 import { executionLimits, type Guest } from "../provider.ts";
-import { askHost, type HostDoor, openStream } from "./ask-host.ts";
-import { openChannel } from "./channel.ts";
 import { openDoor } from "./sandbox-host.ts";
-import { sendEvents } from "./send-events.ts";
 import { serveGuest } from "./serve-guest.ts";
-import { createVerifier, signRequest, type Verdict } from "./signed.ts";
+import { createVerifier, signRequest } from "./signed.ts";
 import { type StreamKeys, signedOver } from "./signed-stream.ts";
-import { bodyBytesMax, type HostMessage, type ServerMessage, serverMessage } from "./wire.ts";
 
 // What a host keeps for a server that asks for more and more, and how it tells what is long. The test plays the server.
 
@@ -94,113 +86,6 @@ test("a host keeps twice what one execution may have, and hangs up at one byte m
   assert.equal(await isHeard(), false);
 });
 
-const keys = { server: "of the server", host: "of the host" };
-
-const eventsMax = 100;
-
-/** A program that says as much as it is listened to, on a host whose server reads nothing yet. */
-function saying() {
-  const [near, far] = duplexPair();
-  const server = signedOver(far, keys, "server");
-  const channel = openChannel<ServerMessage, HostMessage>({
-    ...{ link: linksOver(signedOver(near, keys, "host")).control, clock: manualClock(), schema: serverMessage },
-    ...{ onMessage: () => true, onEnd: () => {} },
-  });
-  const program = { said: 0, isLeft: false };
-  async function* events(): AsyncGenerator<ExecutionEvent> {
-    try {
-      while (program.said < eventsMax) {
-        program.said += 1;
-        yield { kind: "output", stream: "stdout", bytes: Buffer.alloc(payloadBytesMax) };
-      }
-    } finally {
-      program.isLeft = true;
-    }
-  }
-  return { server, program, sending: sendEvents(channel, { id: "e", events: events(), isOpen: () => true }) };
-}
-
-/** For whoever would go on without being waited for. */
-async function manyTurns(): Promise<void> {
-  for (let turn = 0; turn < 3 * eventsMax; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-test("what a server does not read is not fetched from its program: it waits on the host, and goes on when it is listened to [X1][X4]", async () => {
-  const { server, program, sending } = saying();
-  await manyTurns();
-  assert.ok(program.said < 10, `${program.said} pieces are in memory`);
-  let bytes = 0;
-  server.on("data", (chunk: Buffer) => (bytes += chunk.length));
-  await sending;
-  assert.deepEqual(program, { said: eventsMax, isLeft: true });
-  assert.ok(bytes > eventsMax * payloadBytesMax - 10 * payloadBytesMax);
-});
-
-const secret = "of servers and hosts";
-
-type Listener = {
-  readonly listener: RequestListener;
-  readonly at?: string;
-  readonly onUpgrade?: (socket: Socket) => void;
-};
-
-/** Somebody at an address, and what a server needs to ask there. */
-async function listening(t: TestContext, { listener, at = "127.0.0.1", onUpgrade }: Listener) {
-  const server = createServer(listener);
-  if (onUpgrade !== undefined) server.on("upgrade", (_, socket: Socket) => onUpgrade(socket));
-  await new Promise<void>((resolve) => server.listen(0, at, resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port, family, address } = server.address() as AddressInfo;
-  const clock = manualClock();
-  const url = `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
-  const door: HostDoor = { address: url, secret, authorities: undefined, clock, ids: systemIds };
-  return { door, clock };
-}
-
-/** Signs what it answers. */
-function proving(
-  answer: (request: IncomingMessage) => { readonly status: number; readonly text: string },
-): RequestListener {
-  const verify = createVerifier(secret, manualClock());
-  const respond = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = String(Buffer.concat(await request.toArray()));
-    const { method = "", url: path = "", headers } = request;
-    const verdict: Verdict = verify(headers.authorization, { method, path, body });
-    assert.ok(typeof verdict === "object");
-    const { status, text } = answer(request);
-    response.writeHead(status, { "X-AgentYard-Proof": verdict.prove(text) }).end(text);
-  };
-  return (request, response) => void respond(request, response);
-}
-
-const both = async (door: HostDoor) => [
-  await askHost(door, "/sandbox-host/look", {}, { timeoutMs: 30_000 }),
-  await openStream(door, { timeoutMs: 30_000 }),
-];
-
-const fault = (why: string, said: string) => ({ ok: false, failure: { why, said } });
-
-test("a proxy that speaks for a host which is away is told by its status, and is no host that has another secret [X3][P2]", async (t) => {
-  let text = "<h1>Bad Gateway</h1>";
-  const { door } = await listening(t, { listener: (_, response) => void response.writeHead(502).end(text) });
-  assert.deepEqual(await both(door), [fault("away", "HTTP 502"), fault("away", "HTTP 502")]);
-  text = '{"code":"wrong_secret"}';
-  assert.deepEqual(await both(door), [fault("away", "HTTP 502"), fault("away", "HTTP 502")]);
-});
-
-test("what a host answers is read up to its limit, and no further [X3][X4]", async (t) => {
-  const long = (length: number) => `{"a":"${"x".repeat(length - 8)}"}`;
-  let text = long(bodyBytesMax);
-  const { door } = await listening(t, { listener: proving(() => ({ status: 200, text })) });
-  const ask = () => askHost(door, "/sandbox-host/look", {}, { timeoutMs: 30_000 });
-  assert.equal((await ask()).ok, true);
-  text = long(bodyBytesMax + 1);
-  assert.deepEqual(await ask(), fault("not_a_host", ""));
-});
-
 test("strangers at the door of a host have ten seconds for their headers, which are short, thirty for all they ask, and only so many connections, with TLS as without [X3][X4]", () => {
   for (const tls of [undefined, {}]) {
     const door = openDoor(tls, () => {});
@@ -220,20 +105,6 @@ test("strangers at the door of a host have ten seconds for their headers, which 
       },
     );
   }
-});
-
-test("who speaks no HTTP at the door of a host is told nothing [X3][Q1]", async (t) => {
-  const door = openDoor(undefined, () => {});
-  t.after(() => door.close());
-  door.listen(0, "127.0.0.1");
-  await once(door, "listening");
-  const socket = connect((door.address() as AddressInfo).port, "127.0.0.1");
-  socket.on("error", () => {});
-  let told = "";
-  socket.on("data", (bytes) => (told += bytes));
-  socket.write("\x16\x03 no HTTP\r\n\r\n");
-  await new Promise((resolve) => socket.once("close", resolve));
-  assert.equal(told, "");
 });
 
 const [signedSecret, request] = ["of servers and hosts", { method: "POST", path: "/sandbox-host/end", body: "{}" }];
@@ -306,16 +177,6 @@ async function textOf(stream: Duplex): Promise<string> {
   await Promise.race([once(stream, "end"), once(stream, "close")]);
   return text;
 }
-
-test("what both sides of a host's stream say arrives as it was said, however it is cut on the way [X3]", async () => {
-  const { server, host } = apart((chunk) => Array.from(chunk, (byte) => Buffer.of(byte)));
-  const heard = Promise.all([textOf(host), textOf(server)]);
-  const long = "x".repeat(150_000);
-  server.write("one");
-  server.end(long);
-  host.end("two");
-  assert.deepEqual(await heard, [`one${long}`, "two"]);
-});
 
 const pieces: Buffer[] = [];
 
