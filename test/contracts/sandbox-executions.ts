@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { executionLimits } from "../../src/sandbox/provider.ts";
 import { done, limits, type Promised } from "./sandbox-place.ts";
 
-export const writesToDisk = "head -c 4000000 /dev/zero > outputs/a; sync outputs/a";
+const writesToDisk = "head -c 4000000 /dev/zero > outputs/a; sync outputs/a";
 /** The kernel's number for a file system in memory. */
 const inMemory = 0x01021994;
 
@@ -182,7 +182,7 @@ export const executionPromises: readonly Promised[] = [
       const small = await used("python", "1");
       assert.ok(small.memoryPeakBytes > 1_000_000 && small.memoryPeakBytes < 60_000_000, JSON.stringify(small));
       const { writtenBytes } = await used("bash", writesToDisk);
-      // What lies in memory is written to no disk; on a disk it is tried in sandbox-local.test.ts.
+      // What lies in memory is written to no disk.
       assert.equal(writtenBytes >= 4_000_000, statfsSync(folder).type !== inMemory, `${writtenBytes}`);
     },
   },

@@ -13,7 +13,6 @@ import type { Guest } from "../../src/sandbox/provider.ts";
 import {
   openSandbox,
   type ProgramPlace,
-  type ProgramReport,
   type ProgramWanted,
   type RunningProgram,
   type Sandbox,
@@ -142,19 +141,6 @@ function loggerInto(lines: string[]): Logger {
   const note = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
   const ended = async () => {};
   return { path: undefined, debug: note, info: note, warn: note, error: note, flush: ended, close: ended };
-}
-
-/** Runs a program to its end. */
-export async function report(
-  { sandbox }: Pick<Ground, "sandbox">,
-  place: ProgramPlace,
-  language: ProgramWanted["language"],
-  code: string,
-  wanted: Partial<ProgramWanted> = {},
-): Promise<ProgramReport> {
-  const run = await sandbox.run(place, { language, code, timeoutMs: 20_000, ...wanted });
-  assert.ok(run.ok, run.ok ? "" : JSON.stringify(run.failure));
-  return run.value.report;
 }
 
 // The service over guests whose part the test plays, in time that the test moves.

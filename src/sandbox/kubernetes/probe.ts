@@ -75,7 +75,7 @@ export async function probeCluster(settings: Settings): Promise<Looked> {
 
 const kubernetesNames: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-export function lackIn({ why, said }: SandboxFault): LackName {
+function lackIn({ why, said }: SandboxFault): LackName {
   if (/\b403 |\b401 /.test(said) && !/quota|PodSecurity|RuntimeClass/i.test(said)) return "cluster_rights";
   if (/image/i.test(said) && why === "unavailable") return "pod_image";
   // A folder that is not on the volume is made there, and is empty.
