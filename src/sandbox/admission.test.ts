@@ -79,18 +79,6 @@ test("who waits for a sandbox of their own keeps no other user from running, and
   assert.deepEqual(await second.ready, { ok: true, value: true });
 });
 
-test("who waits for the Python of their agent may wait longer than others, however long that is [X4][X1]", async () => {
-  const { admission, clock, enter } = open({ executionsMax: 2 });
-  let isFree = false;
-  const cell = ticket(enter(ann, () => (isFree ? { taken: true } : "agent")));
-  for (let count = 0; count < 3; count += 1) clock.move(5000);
-  assert.deepEqual([admission.count(), clock.timers()], [{ running: 0, waiting: 1 }, 1]);
-  isFree = true;
-  admission.look();
-  assert.deepEqual(await cell.ready, { ok: true, value: true });
-  assert.deepEqual([admission.count(), clock.timers()], [{ running: 1, waiting: 0 }, 0]);
-});
-
 test("who is refused is told to come again later where programs take long of late, and never later than in a minute [X4]", () => {
   const { clock, enter } = open({ waitingMax: 0 });
   const refusedAfter = (ms: number) => {

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
-  chmodSync,
-  chownSync,
   closeSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -103,38 +100,6 @@ function makeTooDeep(folder: string): void {
   writeFileSync(`/proc/self/fd/${here}/${"f".repeat(250)}`, "x");
   closeSync(here);
 }
-
-test("what was installed for a session stays when it is revived, and goes when another one takes its place [X5][S1]", async (t) => {
-  const { open, folderOf } = installing(t, pipPlay());
-  const { packages, sessions } = open();
-  const installed = unwrap(await packages.install(ann, wanted(pip("greeter"))));
-  assert.ok(installed.updatedAt >= (installed.packages?.endedAt ?? Number.POSITIVE_INFINITY));
-  unwrap(await sessions.stop(ann));
-  const revived = unwrap(await sessions.use(ann));
-  assert.deepEqual([revived.packages?.status, existsSync(folderOf(ann))], ["completed", true]);
-  unwrap(await sessions.stop(ann));
-  const made = unwrap(await sessions.create(ann, { dialect: "seed" }));
-  assert.deepEqual([made.packages, existsSync(folderOf(ann))], [undefined, false]);
-  unwrap(await packages.install(ann, wanted(pip("greeter"))));
-  unwrap(await sessions.stop(ann, { forget: true }));
-  assert.deepEqual([existsSync(folderOf(ann)), await sessions.find(ann)], [false, undefined]);
-});
-
-test("what can be installed nowhere, or from another index than the one that is set, is refused with the setting [X5][P5]", (t) => {
-  const { packages } = installing(t, pipPlay()).open();
-  const refused = (more: Partial<PackagesWanted>) => {
-    const refusal = packages.refusal({ ...wanted(pip("greeter")), ...more });
-    return refusal && [refusal.failure.code, refusal.failure.params];
-  };
-  assert.deepEqual(
-    [refused({}), refused({ index: "https://pypi.org/simple/" }), refused({ index: "https://other.test/simple" })],
-    [undefined, undefined, ["package_index_refused", { setting: "sandbox.package_index" }]],
-  );
-  assert.deepEqual(refused({ packages: [greeter, left] }), [
-    "packages_not_configured",
-    { setting: "sandbox.npm_registry" },
-  ]);
-});
 
 test("all that a session has is installed anew with what is added: the last wish for a name counts, and what failed is not asked for again [X5]", async (t) => {
   const heard: string[] = [];
@@ -356,29 +321,6 @@ test("whatever a package made of its folder while it was installed, a failed one
   makeDeep(good.folder);
   await folders.forget(localOwner);
   assert.deepEqual([readdirSync(dir), readdirSync(join(dir, "gone")), logged], [["gone"], [], []]);
-});
-
-test("a server that is not root removes folders that a package locked [X5][X4]", (t) => {
-  const dir = mkdtempSync(join(tmpdir(), "agentyard-packages-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const uid = process.geteuid?.() === 0 ? 54_400 : undefined;
-  if (uid !== undefined) chownSync(dir, uid, uid);
-  chmodSync(dir, 0o700);
-  const script = `
-    import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-    import { openPackageFolders } from ${JSON.stringify(new URL("./package-folders.ts", import.meta.url).href)};
-    import { systemIds } from ${JSON.stringify(new URL("../base/ids.ts", import.meta.url).href)};
-    ${uid === undefined ? "" : `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});`}
-    const folders = openPackageFolders(${JSON.stringify(dir)}, { ids: systemIds, logger: console });
-    const { name, folder } = await folders.begin("u");
-    mkdirSync(folder + "/a/b", { recursive: true });
-    writeFileSync(folder + "/a/b/c", "");
-    for (const locked of ["/a/b", "/a", ""]) chmodSync(folder + locked, 0);
-    await folders.drop("u", name);
-    console.log(JSON.stringify([readdirSync(await folders.of("u")), readdirSync(${JSON.stringify(join(dir, "gone"))})]));
-  `;
-  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8" });
-  assert.deepEqual(JSON.parse(said), [["current", "none"], []]);
 });
 
 /** A way in that is longer than the system takes at once. */

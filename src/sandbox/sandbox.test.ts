@@ -78,9 +78,7 @@ test("what is shown ends with what was said last, also where the middle was not 
   const collected = createCollected();
   collected.add(Buffer.from("0123456789"));
   collected.cut(5000, Buffer.from("é the end"));
-  assert.deepEqual(collected.shown(1000), {
-    ...{ text: "0123456789\n[…]\né the end", cutBytes: 4990, keptBytes: 10 },
-  });
+  assert.deepEqual(collected.shown(1000), { ...{ text: "0123456789\n[…]\né the end", cutBytes: 4990, keptBytes: 10 } });
   assert.deepEqual(collected.shown(8), { text: "0123\n[…]\n end", cutBytes: 5002, keptBytes: 10 });
   // Half of its first character is left out, too.
   assert.deepEqual(collected.shown(18), { text: "012345678\n[…]\n the end", cutBytes: 4993, keptBytes: 10 });
@@ -190,9 +188,7 @@ const kept: KeptSession = {
   ...{ owner: ann, id: "mine", usedAt: 5, status: "running", dialect: "public", createdAt: 1, updatedAt: 2 },
   ...{ endedAt: 3, generation: 4, agentId: "a", businessDomain: "b", templateId: "t", env: { A: "a" } },
   uploads: { fileBytesMax: 1, filesMax: 2, types: ["csv"] },
-  limits: {
-    ...{ memoryBytes: 1, processesMax: 2, cpus: 0.5, fileBytesMax: 3, tmpBytesMax: 4, outputBytesMax: 5 },
-  },
+  limits: { ...{ memoryBytes: 1, processesMax: 2, cpus: 0.5, fileBytesMax: 3, tmpBytesMax: 4, outputBytesMax: 5 } },
   executionTimeoutMs: 6,
   packages: {
     ...{ status: "completed", error: "e", startedAt: 1, endedAt: 2 },

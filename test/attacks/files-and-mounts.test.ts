@@ -31,8 +31,7 @@ import {
 const contained = ["stdio", ...(isOnKubernetes ? ["covered"] : [])];
 const attacks: readonly Attack[] = [
   {
-    number: "1",
-    name: "reading passwords, settings and homes of the host",
+    ...{ number: "1", name: "reading passwords, settings and homes of the host" },
     stoppedBy: "mounts that do not have them",
     code: `say([error_of(open, "/etc/shadow"), error_of(open, "/etc-of-the-host/hostname"), sorted(os.listdir("/etc"))[-2:], [name for name in sorted(os.listdir("/")) if name in ("root", "home", "var", "srv", "boot", "sys", "opt", "mnt", "media")]])`,
     expected: ["ENOENT", "ENOENT", ["nsswitch.conf", "passwd"], []],
@@ -45,24 +44,19 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    number: "117",
-    name: "reading a file of the host's /etc",
-    stoppedBy: "mounts that do not have it",
+    ...{ number: "117", name: "reading a file of the host's /etc", stoppedBy: "mounts that do not have it" },
     code: `say(error_of(open, "/etc-of-the-host/group"))`,
     expected: "ENOENT",
     control: { without: "the mounts of its own", shows: "done" },
   },
   {
-    number: "2",
-    name: "listing and opening the workspace of another conversation",
+    ...{ number: "2", name: "listing and opening the workspace of another conversation" },
     stoppedBy: "mounts of one workspace only",
     code: `say([sorted(os.listdir("/workspace")), error_of(os.listdir, "/workspace/c2"), error_of(os.listdir, "/workspace/c1/../c2")])`,
     expected: [["c1", "outputs", "temp", "uploads"], "ENOENT", "ENOENT"],
   },
   {
-    number: "3",
-    name: "climbing out of the workspace with ..",
-    stoppedBy: "a root of its own",
+    ...{ number: "3", name: "climbing out of the workspace with ..", stoppedBy: "a root of its own" },
     code: `
 os.chdir("/workspace/c1/outputs")
 os.chdir("../" * 60)
@@ -72,8 +66,7 @@ say([os.getcwd(), error_of(os.stat, "/".join([".."] * 60) + "/etc/shadow"), "pro
     onDocker: { expected: ["/", "done", true, true] },
   },
   {
-    number: "118",
-    name: "putting files beside the system, in places that are read when programs start",
+    ...{ number: "118", name: "putting files beside the system, in places that are read when programs start" },
     stoppedBy: "the read-only root",
     code: `
 def put(path):
@@ -85,17 +78,13 @@ say([error_of(put, folder + "/attack") for folder in ("/", "/usr/lib/python3/dis
     onDocker: { expected: ["EROFS", "EROFS", "EROFS", "EACCES", "EROFS", "EROFS", "EROFS", "EROFS"] },
   },
   {
-    number: "37a",
-    name: "writing into the root, which is memory",
-    stoppedBy: "the read-only root",
+    ...{ number: "37a", name: "writing into the root, which is memory", stoppedBy: "the read-only root" },
     code: `say([error_of(os.mkdir, "/attack"), error_of(os.mkdir, "/run/attack")])`,
     expected: ["EROFS", "EROFS"],
     control: { without: "the read-only root", shows: ["done", "done"] },
   },
   {
-    number: "119",
-    name: "changing the supervisor's program where it lies",
-    stoppedBy: "the read-only root",
+    ...{ number: "119", name: "changing the supervisor's program where it lies", stoppedBy: "the read-only root" },
     code: `
 folder = "/run/agentyard/guest/"
 say([error_of(open, folder + "supervisor.py", "w"), error_of(os.unlink, folder + "kernel.py"), error_of(os.rename, folder + "channel.py", folder + "x.py"), error_of(os.chmod, folder + "supervisor.py", 0o777)])
@@ -103,10 +92,8 @@ say([error_of(open, folder + "supervisor.py", "w"), error_of(os.unlink, folder +
     expected: ["EROFS", "EROFS", "EROFS", "EROFS"],
   },
   {
-    number: "7",
-    name: "becoming root by programs that have the right to",
-    stoppedBy: "no-new-privileges and mounts without setuid",
-    language: "bash",
+    ...{ number: "7", name: "becoming root by programs that have the right to" },
+    ...{ stoppedBy: "no-new-privileges and mounts without setuid", language: "bash" },
     code: `
 cp /usr/bin/id /tmp/own && chmod 4755 /tmp/own
 own=$(/tmp/own -u)
@@ -117,8 +104,7 @@ grep -q 'NoNewPrivs:.1' /proc/self/status && grep -q 'CapEff:.0000000000000000' 
     onDocker: { expected: [attackerUid ?? process.geteuid?.(), "no"] },
   },
   {
-    number: "120",
-    name: "using setuid bits or devices on anything that it can write",
+    ...{ number: "120", name: "using setuid bits or devices on anything that it can write" },
     stoppedBy: "mounts with nosuid and nodev",
     code: `
 mounts = [line.split() for line in text_of("/proc/self/mountinfo").splitlines()]
@@ -133,8 +119,7 @@ say([lacks("nosuid"), lacks("nodev", devices)])
     },
   },
   {
-    number: "8",
-    name: "giving capabilities to a program by its file",
+    ...{ number: "8", name: "giving capabilities to a program by its file" },
     stoppedBy: "the missing capability to do so",
     code: `
 import shutil
@@ -145,8 +130,7 @@ say([error_of(os.setxattr, "/tmp/able", "security.capability", value), error_of(
     expected: ["EPERM", "EPERM"],
   },
   {
-    number: "10",
-    name: "writing the kernel's settings: sysrq, core_pattern, hostname, modprobe",
+    ...{ number: "10", name: "writing the kernel's settings: sysrq, core_pattern, hostname, modprobe" },
     stoppedBy: "the user namespace and read-only covers of /proc",
     code: `
 names = ["sysrq-trigger", "sys/kernel/core_pattern", "sys/kernel/hostname", "sys/kernel/modprobe", "sys/vm/overcommit_memory", "sys/fs/binfmt_misc/register", "irq/default_smp_affinity", "scsi/scsi"]
@@ -156,8 +140,7 @@ say(sorted({error_of(open, "/proc/" + name, "w") for name in names} - {"ENOENT"}
     onDocker: { expected: ["EROFS"] },
   },
   {
-    number: "14",
-    name: "reading the memory of the kernel and where it lies",
+    ...{ number: "14", name: "reading the memory of the kernel and where it lies" },
     stoppedBy: "the missing capabilities",
     code: `
 addresses = {line.split()[0].strip("0") for line in text_of("/proc/kallsyms").splitlines()[:500]} if os.path.exists("/proc/kallsyms") else {""}
@@ -166,9 +149,7 @@ say([error_of(open, "/proc/kcore", "rb") in ("EACCES", "ENOENT"), sorted(address
     expected: [true, [""], "ENOENT", "ENOENT"],
   },
   {
-    number: "121",
-    name: "finding devices of the host",
-    stoppedBy: "a /dev of its own",
+    ...{ number: "121", name: "finding devices of the host", stoppedBy: "a /dev of its own" },
     code: `say(sorted(os.listdir("/dev")))`,
     expected: [
       ...["console", "core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty"],
@@ -182,16 +163,13 @@ say([error_of(open, "/proc/kcore", "rb") in ("EACCES", "ENOENT"), sorted(address
     },
   },
   {
-    number: "15a",
-    name: "learning the name of the host",
-    stoppedBy: "a name of its own",
+    ...{ number: "15a", name: "learning the name of the host", stoppedBy: "a name of its own" },
     code: `say([os.uname().nodename == ${JSON.stringify(hostname())}, socket.gethostname()])`,
     expected: [false, "sandbox"],
     control: { without: "the name of its own", shows: [true, hostname()] },
   },
   {
-    number: "15b",
-    name: "learning about the server from variables, arguments and groups",
+    ...{ number: "15b", name: "learning about the server from variables, arguments and groups" },
     stoppedBy: "an empty environment and opaque names",
     code: `
 known = "PATH LANG HOME PWD SHLVL _ TMPDIR AGENT_WORKSPACE_PATH AGENTYARD_GUEST OMP_NUM_THREADS OPENBLAS_NUM_THREADS XDG_CACHE_HOME XDG_CONFIG_HOME MPLCONFIGDIR MPLBACKEND PYTHONDONTWRITEBYTECODE npm_config_cache npm_config_fetch_retries npm_config_update_notifier PIP_RETRIES PIP_DISABLE_PIP_VERSION_CHECK".split()
@@ -203,8 +181,7 @@ say([sorted(set(os.environ) - set(known)), text_of("/proc/1/cmdline").split("\\0
     },
   },
   {
-    number: "92",
-    name: "poisoning a skill that is used later",
+    ...{ number: "92", name: "poisoning a skill that is used later" },
     stoppedBy: "the read-only workspace around its folders",
     code: `
 def put(path):
@@ -215,8 +192,7 @@ say([error_of(put, "skills/SKILL.md"), error_of(put, "skills/new.md"), error_of(
     expected: ["EROFS", "EROFS", "EROFS", "EROFS", "EROFS"],
   },
   {
-    number: "93",
-    name: "replacing skills or outputs by a link",
+    ...{ number: "93", name: "replacing skills or outputs by a link" },
     stoppedBy: "the read-only workspace around its folders",
     code: `
 say([error_of(os.rename, "skills", "outputs/skills"), error_of(os.rename, "outputs", "temp/outputs"), error_of(os.rmdir, "outputs"), error_of(os.symlink, "/etc", "temp2"), error_of(os.rename, "/workspace/outputs", "/workspace/x")])
@@ -224,16 +200,13 @@ say([error_of(os.rename, "skills", "outputs/skills"), error_of(os.rename, "outpu
     expected: ["EXDEV", "EXDEV", "EROFS", "EROFS", "EROFS"],
   },
   {
-    number: "84",
-    name: "linking a file of the system or a skill into outputs",
+    ...{ number: "84", name: "linking a file of the system or a skill into outputs" },
     stoppedBy: "mounts that are apart",
     code: `say([error_of(os.link, "skills/SKILL.md", "outputs/skill"), error_of(os.link, "/usr/bin/python3", "outputs/python"), error_of(os.link, "/etc/passwd", "outputs/passwd"), error_of(os.link, "uploads/../skills/SKILL.md", "temp/x")])`,
     expected: ["EXDEV", "EXDEV", "EXDEV", "EXDEV"],
   },
   {
-    number: "95",
-    name: "making a file that nobody can remove",
-    stoppedBy: "the missing capability to do so",
+    ...{ number: "95", name: "making a file that nobody can remove", stoppedBy: "the missing capability to do so" },
     code: `
 import fcntl
 open("outputs/stone", "w").close()
@@ -242,8 +215,7 @@ say([error_of(fcntl.ioctl, os.open("outputs/stone", os.O_RDONLY), 0x40086602, st
     expected: ["EPERM", "EPERM"],
   },
   {
-    number: "80",
-    name: "leaving an image of its memory behind, or handing it to a program of the host",
+    ...{ number: "80", name: "leaving an image of its memory behind, or handing it to a program of the host" },
     stoppedBy: "the limit of core dumps",
     code: `
 def dump():
@@ -258,15 +230,13 @@ say([os.WTERMSIG(status) == signal.SIGABRT, os.WCOREDUMP(status), [name for name
     expected: [true, false, []],
   },
   {
-    number: "77",
-    name: "talking to others by shared memory of the kernel",
+    ...{ number: "77", name: "talking to others by shared memory of the kernel" },
     stoppedBy: "an IPC namespace and a /dev/shm of its own",
     code: `say([len(text_of("/proc/sysvipc/shm").splitlines()), os.listdir("/dev/shm"), os.stat("/proc/self/ns/ipc").st_ino == ${ipcNamespace()}])`,
     expected: [1, [], false],
   },
   {
-    number: "122",
-    name: "sharing the host's place for messages and semaphores",
+    ...{ number: "122", name: "sharing the host's place for messages and semaphores" },
     stoppedBy: "an IPC namespace of its own",
     code: `say(os.stat("/proc/self/ns/ipc").st_ino == ${ipcNamespace()})`,
     expected: false,

@@ -31,9 +31,7 @@ const [tcp, abstract, path] = await Promise.all([
 
 const attacks: readonly Attack[] = [
   {
-    number: "64a",
-    name: "reaching the internet and the network around the host",
-    stoppedBy: own,
+    ...{ number: "64a", name: "reaching the internet and the network around the host", stoppedBy: own },
     code: `
 def reach(kind, address):
     with socket.socket(socket.AF_INET, kind) as s:
@@ -44,24 +42,18 @@ say([error_of(reach, kind, (host, 80)) for kind in (socket.SOCK_STREAM, socket.S
     expected: new Array(8).fill("ENETUNREACH"),
   },
   {
-    number: "64b",
-    name: "asking the cloud for the machine's credentials",
-    stoppedBy: own,
+    ...{ number: "64b", name: "asking the cloud for the machine's credentials", stoppedBy: own },
     code: `say([error_of(socket.create_connection, (host, 80), 2) for host in ("169.254.169.254", "169.254.170.2", "100.100.100.200")])`,
     expected: ["ENETUNREACH", "ENETUNREACH", "ENETUNREACH"],
   },
   {
-    number: "64c",
-    name: "going around by IPv6",
-    stoppedBy: own,
+    ...{ number: "64c", name: "going around by IPv6", stoppedBy: own },
     code: `say([error_of(socket.create_connection, (host, 80), 2) for host in ("2001:db8::1", "fd00:ec2::254", "::ffff:192.0.2.1")])`,
     expected: ["ENETUNREACH", "ENETUNREACH", "ENETUNREACH"],
     onDocker: { expected: ["EADDRNOTAVAIL", "EADDRNOTAVAIL", "ENETUNREACH"] },
   },
   {
-    number: "65",
-    name: "telling secrets by name lookups",
-    stoppedBy: "no resolver, in a network of its own",
+    ...{ number: "65", name: "telling secrets by name lookups", stoppedBy: "no resolver, in a network of its own" },
     code: `
 def look():
     try:
@@ -76,17 +68,13 @@ say([look(), error_of(ask), os.path.exists("/etc/resolv.conf") and text_of("/etc
     expected: ["no answer", "ENETUNREACH", "nobody"],
   },
   {
-    number: "66",
-    name: "using a service of the host at 127.0.0.1",
-    stoppedBy: own,
+    ...{ number: "66", name: "using a service of the host at 127.0.0.1", stoppedBy: own },
     code: `say(error_of(socket.create_connection, ("127.0.0.1", ${portOf(tcp)}), 2))`,
     expected: "ECONNREFUSED",
     control: { without: own, shows: "done" },
   },
   {
-    number: "67",
-    name: "using a service of the host by an abstract name",
-    stoppedBy: own,
+    ...{ number: "67", name: "using a service of the host by an abstract name", stoppedBy: own },
     code: `
 s = socket.socket(socket.AF_UNIX)
 say(error_of(s.connect, "\\0" + ${JSON.stringify(`${abstract.address()}`.slice(1))}))
@@ -95,9 +83,7 @@ say(error_of(s.connect, "\\0" + ${JSON.stringify(`${abstract.address()}`.slice(1
     control: { without: own, shows: "done" },
   },
   {
-    number: "68",
-    name: "using a service of the host by its path",
-    stoppedBy: "mounts that do not have it",
+    ...{ number: "68", name: "using a service of the host by its path", stoppedBy: "mounts that do not have it" },
     code: `
 s = socket.socket(socket.AF_UNIX)
 say([error_of(s.connect, name) for name in (${JSON.stringify(`${path.address()}`)}, "/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", "/run/systemd/private")])
@@ -105,52 +91,38 @@ say([error_of(s.connect, name) for name in (${JSON.stringify(`${path.address()}`
     expected: new Array(5).fill("ENOENT"),
   },
   {
-    number: "69",
-    name: "talking to the hypervisor by AF_VSOCK",
-    stoppedBy: filter,
+    ...{ number: "69", name: "talking to the hypervisor by AF_VSOCK", stoppedBy: filter },
     code: `say(error_of(socket.socket, 40, socket.SOCK_STREAM))`,
     expected: "EAFNOSUPPORT",
   },
   {
-    number: "70a",
-    name: "listening to events of the kernel by other netlink protocols",
-    stoppedBy: filter,
+    ...{ number: "70a", name: "listening to events of the kernel by other netlink protocols", stoppedBy: filter },
     code: `say([error_of(socket.socket, socket.AF_NETLINK, socket.SOCK_RAW, protocol) for protocol in (15, 9, 16, 6, 12)])`,
     expected: new Array(5).fill("EAFNOSUPPORT"),
   },
   {
-    number: "123",
-    name: "hearing of every device by a netlink socket",
-    stoppedBy: filter,
+    ...{ number: "123", name: "hearing of every device by a netlink socket", stoppedBy: filter },
     code: `say(error_of(socket.socket, socket.AF_NETLINK, socket.SOCK_RAW, 15))`,
     expected: "EAFNOSUPPORT",
     control: { without: filter, shows: "done" },
   },
   {
-    number: "70b",
-    name: "opening seldom used corners of the kernel by socket families",
-    stoppedBy: filter,
+    ...{ number: "70b", name: "opening seldom used corners of the kernel by socket families", stoppedBy: filter },
     code: `say(sorted({error_of(socket.socket, family, kind) for family in range(3, 46) if family not in (10, 16) for kind in (1, 2, 3, 5)}))`,
     expected: ["EAFNOSUPPORT"],
   },
   {
-    number: "124",
-    name: "opening a corner of the kernel by a pair of sockets",
-    stoppedBy: filter,
+    ...{ number: "124", name: "opening a corner of the kernel by a pair of sockets", stoppedBy: filter },
     code: `say([error_of(socket.socketpair, family, 1) for family in (40, 17, 38, 30)])`,
     expected: new Array(4).fill("EAFNOSUPPORT"),
   },
   {
-    number: "125",
-    name: "sending packets of its own making",
-    stoppedBy: "the missing capabilities",
+    ...{ number: "125", name: "sending packets of its own making", stoppedBy: "the missing capabilities" },
     code: `say([error_of(socket.socket, socket.AF_INET, socket.SOCK_RAW, 1), error_of(socket.socket, socket.AF_INET6, socket.SOCK_RAW, 58), error_of(open, "/dev/net/tun")])`,
     expected: ["EPERM", "EPERM", "ENOENT"],
   },
   {
-    number: "126",
-    name: "giving itself an address and a way out",
-    stoppedBy: "the missing capabilities",
+    ...{ number: "126", name: "giving itself an address and a way out", stoppedBy: "the missing capabilities" },
     code: `
 def ask(kind, flags, body):
     s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
@@ -166,9 +138,7 @@ say([ask(20, 0x600, address), ask(24, 0x600, route), ask(16, 0x600, link), [name
     expected: ["EPERM", "EPERM", "EPERM", ["lo"]],
   },
   {
-    number: "127",
-    name: "seeing the connections of the host",
-    stoppedBy: own,
+    ...{ number: "127", name: "seeing the connections of the host", stoppedBy: own },
     code: `
 lines = [line for name in ("tcp", "tcp6", "udp") for line in text_of("/proc/net/" + name).splitlines()[1:]]
 say([len(lines), [line for line in text_of("/proc/net/unix").splitlines() if "agentyard-attack" in line]])

@@ -26,32 +26,28 @@ const shield = "the supervisor's shield";
 
 const attacks: readonly Attack[] = [
   {
-    number: "11a",
-    name: "reading the supervisor's memory through /proc/1/mem",
+    ...{ number: "11a", name: "reading the supervisor's memory through /proc/1/mem" },
     stoppedBy: "its non-dumpable state",
     code: `say([error_of(open, "/proc/1/" + name, "rb") for name in ("mem", "maps")])`,
     expected: ["EACCES", "EACCES"],
     control: { without: shield, shows: ["done", "done"] },
   },
   {
-    number: "11b",
-    name: "opening the control socket through /proc/1/fd",
+    ...{ number: "11b", name: "opening the control socket through /proc/1/fd" },
     stoppedBy: "the supervisor's non-dumpable state",
     code: `say([error_of(os.listdir, "/proc/1/fd"), error_of(os.readlink, "/proc/1/fd/3"), error_of(os.listdir, "/proc/1/map_files")])`,
     expected: ["EACCES", "EACCES", "EACCES"],
     control: { without: shield, shows: ["done", "done", "done"] },
   },
   {
-    number: "11c",
-    name: "reading the supervisor's environment, folder, root and program",
+    ...{ number: "11c", name: "reading the supervisor's environment, folder, root and program" },
     stoppedBy: "its non-dumpable state",
     code: `say([error_of(lambda: open("/proc/1/environ").read()), *(error_of(os.readlink, "/proc/1/" + name) for name in ("cwd", "root", "exe"))])`,
     expected: ["EACCES", "EACCES", "EACCES", "EACCES"],
     control: { without: shield, shows: ["done", "done", "done", "done"] },
   },
   {
-    number: "16a",
-    name: "tracing the supervisor and reading its memory",
+    ...{ number: "16a", name: "tracing the supervisor and reading its memory" },
     stoppedBy: "the call filter, above its non-dumpable state",
     code: `
 here, there = ctypes.create_string_buffer(8), ctypes.addressof(ctypes.c_char.in_dll(libc, "environ"))
@@ -62,9 +58,7 @@ say([call("process_vm_readv", 1, vectors[0], 1, vectors[1], 1, 0), call("ptrace"
     control: { without: "the call filter and the supervisor's shield", shows: ["done", "done"] },
   },
   {
-    number: "16b",
-    name: "reading the memory of another process of the guest",
-    stoppedBy: "the call filter",
+    ...{ number: "16b", name: "reading the memory of another process of the guest", stoppedBy: "the call filter" },
     code: `
 secret = ctypes.create_string_buffer(b"secret!")
 child = os.fork()
@@ -79,8 +73,7 @@ os.kill(child, 9); ended(child)
     control: { without: "the call filter", shows: ["done", "secret!"] },
   },
   {
-    number: "17",
-    name: "taking the control socket out of the supervisor with pidfd_getfd",
+    ...{ number: "17", name: "taking the control socket out of the supervisor with pidfd_getfd" },
     stoppedBy: "the call filter, above its non-dumpable state",
     code: `
 handle = libc.syscall(ctypes.c_long(numbers["pidfd_open"]), ctypes.c_long(1), ctypes.c_long(0))
@@ -90,8 +83,7 @@ say([handle >= 0, call("pidfd_getfd", handle, 3, 0)])
     control: { without: "the call filter and the supervisor's shield", shows: [true, "done"] },
   },
   {
-    number: "18a",
-    name: "ending or stopping the supervisor with every signal there is",
+    ...{ number: "18a", name: "ending or stopping the supervisor with every signal there is" },
     stoppedBy: "the default action of its signals, which the first process is safe from",
     code: `
 for number in range(1, 65):
@@ -102,8 +94,7 @@ say("still here")
     control: { without: "the reset of signals", shows: "lost undefined" },
   },
   {
-    number: "18b",
-    name: "signalling the supervisor through a handle or a queue",
+    ...{ number: "18b", name: "signalling the supervisor through a handle or a queue" },
     stoppedBy: "the default action of its signals",
     code: `
 handle = libc.syscall(ctypes.c_long(numbers["pidfd_open"]), ctypes.c_long(1), ctypes.c_long(0))
@@ -115,8 +106,7 @@ say("still here")
     expected: "still here",
   },
   {
-    number: "13",
-    name: "looking into the processes of the host through /proc",
+    ...{ number: "13", name: "looking into the processes of the host through /proc" },
     stoppedBy: "the process namespace",
     code: `
 found = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
@@ -126,17 +116,14 @@ say([found == sorted({1, os.getpid()}), error_of(lambda: open("/proc/${process.p
     control: { without: "the process namespace", shows: [false, "done"] },
   },
   {
-    number: "19",
-    name: "signalling the server and processes of other conversations",
+    ...{ number: "19", name: "signalling the server and processes of other conversations" },
     stoppedBy: "the process namespace",
     code: `say([error_of(os.kill, ${process.pid}, 0), error_of(os.kill, ${process.ppid}, 0), call("pidfd_open", ${process.pid}, 0)])`,
     expected: ["ESRCH", "ESRCH", "ESRCH"],
     control: { without: "the process namespace", shows: ["EPERM", "EPERM", "done"] },
   },
   {
-    number: "180",
-    name: "putting the supervisor on short rations of descriptors",
-    stoppedBy: "the call filter",
+    ...{ number: "180", name: "putting the supervisor on short rations of descriptors", stoppedBy: "the call filter" },
     code: `
 import resource
 say([error_of(resource.prlimit, 1, resource.RLIMIT_NOFILE, (500, 500)), resource.prlimit(0, resource.RLIMIT_NOFILE)[0] > 0])
@@ -145,15 +132,12 @@ say([error_of(resource.prlimit, 1, resource.RLIMIT_NOFILE, (500, 500)), resource
     control: { without: "the call filter", shows: ["done", true] },
   },
   {
-    number: "42",
-    name: "raising its priority, in fair and in real time",
-    stoppedBy: "the missing capabilities",
+    ...{ number: "42", name: "raising its priority, in fair and in real time", stoppedBy: "the missing capabilities" },
     code: `say([error_of(os.setpriority, 0, 0, -5), error_of(os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(50)), error_of(os.sched_setscheduler, 0, os.SCHED_RR, os.sched_param(1))])`,
     expected: ["EACCES", "EPERM", "EPERM"],
   },
   {
-    number: "39a",
-    name: "making itself safe when memory ends, or the supervisor the first to go",
+    ...{ number: "39a", name: "making itself safe when memory ends, or the supervisor the first to go" },
     stoppedBy: "the kernel, which lowers no score below that of the guest",
     code: `
 def put(path, text):
@@ -164,8 +148,7 @@ say([text_of("/proc/self/oom_score_adj").strip(), error_of(put, "/proc/self/oom_
     expected: ["500", "EACCES", "EACCES"],
   },
   {
-    number: "12",
-    name: "opening files of the host again through its descriptors",
+    ...{ number: "12", name: "opening files of the host again through its descriptors" },
     stoppedBy: "pipes and sockets in place of files",
     code: `
 def target(name):
@@ -179,25 +162,20 @@ say(sorted(kind for kind in kinds if kind and not kind.startswith("/proc/") and 
     expected: ["/dev/null", "pipe", "socket"],
   },
   {
-    number: "21",
-    name: "finding the control socket in a program that was started",
-    stoppedBy: "close-on-exec, and the closing of all descriptors in every child",
-    language: "bash",
+    ...{ number: "21", name: "finding the control socket in a program that was started" },
+    ...{ stoppedBy: "close-on-exec, and the closing of all descriptors in every child", language: "bash" },
     code: `ls -l /proc/self/fd | grep -c socket:; true`,
     expected: 0,
   },
   {
-    number: "30a",
-    name: "ending the Python that the supervisor looks after",
+    ...{ number: "30a", name: "ending the Python that the supervisor looks after" },
     stoppedBy: "a supervisor that starts a new one",
     code: `os._exit(7)`,
     expected: "lost 7",
   },
   {
-    number: "114",
-    name: "ending everything it can see",
-    stoppedBy: "the first process, which no signal from inside ends",
-    language: "bash",
+    ...{ number: "114", name: "ending everything it can see" },
+    ...{ stoppedBy: "the first process, which no signal from inside ends", language: "bash" },
     code: `sleep 300 & kill -9 -1; kill -9 1; wait; echo 1`,
     expected: 1,
   },
@@ -222,16 +200,13 @@ async function others(attacked: Attacked): Promise<unknown> {
 
 const background: readonly Attack[] = [
   {
-    number: "56",
-    name: "leaving a process in the background for the next turn",
-    stoppedBy: "the end of the turn",
-    language: "bash",
+    ...{ number: "56", name: "leaving a process in the background for the next turn" },
+    ...{ stoppedBy: "the end of the turn", language: "bash" },
     code: `for i in 1 2; do nohup sleep 300 >/dev/null 2>&1 & done; echo 1`,
     expected: 1,
   },
   {
-    number: "57",
-    name: "becoming a daemon by two forks and a session of its own",
+    ...{ number: "57", name: "becoming a daemon by two forks and a session of its own" },
     stoppedBy: "the end of the turn, which finds what was handed to the first process",
     code: `
 if os.fork() == 0:
@@ -245,16 +220,13 @@ say(1)
     expected: 1,
   },
   {
-    number: "58",
-    name: "sleeping until the next turn to change files then",
-    stoppedBy: "the end of the turn",
+    ...{ number: "58", name: "sleeping until the next turn to change files then", stoppedBy: "the end of the turn" },
     language: "bash",
     code: `(trap '' HUP INT TERM QUIT; sleep 300; echo changed > outputs/late.txt) >/dev/null 2>&1 & echo 1`,
     expected: 1,
   },
   {
-    number: "115",
-    name: "hiding from the search by a name that looks like the end of another",
+    ...{ number: "115", name: "hiding from the search by a name that looks like the end of another" },
     stoppedBy: "a search that reads names from their end",
     code: `
 if os.fork() == 0:
@@ -265,8 +237,7 @@ say(1)
     expected: 1,
   },
   {
-    number: "116",
-    name: "running away from the end of the turn by a new process every moment",
+    ...{ number: "116", name: "running away from the end of the turn by a new process every moment" },
     stoppedBy: "an end that reaches all processes at once",
     // What ended and was not collected yet may take all room for processes, which stops no runner that is there.
     code: `

@@ -35,9 +35,7 @@ const groups = "control groups";
 /** Bounded, so that they do no harm where nothing stops them. The guest has 128 MiB and 32 processes. */
 const attacks: readonly Attack[] = [
   {
-    number: "34",
-    name: "filling the machine with processes",
-    stoppedBy: "the control group's count",
+    ...{ number: "34", name: "filling the machine with processes", stoppedBy: "the control group's count" },
     code: `
 made = []
 try:
@@ -53,14 +51,11 @@ for child in made:
     os.kill(child, 9); ended(child)
 say([answer, len(made) < ${limits.processesMax}])
 `,
-    expected: ["EAGAIN", true],
-    lack: "no_cgroup_pids",
+    ...{ expected: ["EAGAIN", true], lack: "no_cgroup_pids" },
     control: { without: groups, shows: ["done", false] },
   },
   {
-    number: "35",
-    name: "filling the machine with threads",
-    stoppedBy: "the control group's count",
+    ...{ number: "35", name: "filling the machine with threads", stoppedBy: "the control group's count" },
     code: `
 import threading
 stop, made = threading.Event(), 0
@@ -74,14 +69,11 @@ except RuntimeError:
 stop.set()
 say([answer, made < ${limits.processesMax}])
 `,
-    expected: ["no more threads", true],
-    lack: "no_cgroup_pids",
+    ...{ expected: ["no more threads", true], lack: "no_cgroup_pids" },
     control: { without: groups, shows: ["done", false] },
   },
   {
-    number: "43",
-    name: "filling the disk with one file",
-    stoppedBy: "the limit of a file",
+    ...{ number: "43", name: "filling the disk with one file", stoppedBy: "the limit of a file" },
     code: `
 def fill():
     with open("outputs/big", "wb", buffering=0) as file:
@@ -97,9 +89,7 @@ say([answer, size])
     control: { without: "the limit of a file", shows: ["done", 8_000_000] },
   },
   {
-    number: "46",
-    name: "making a file of a terabyte without content",
-    stoppedBy: "the limit of a file",
+    ...{ number: "46", name: "making a file of a terabyte without content", stoppedBy: "the limit of a file" },
     code: `
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 answers = [error_of(os.truncate, os.open("outputs/sparse", os.O_RDWR | os.O_CREAT), 2**40)]
@@ -110,8 +100,7 @@ say(answers)
     control: { without: "the limit of a file", shows: ["done"] },
   },
   {
-    number: "129",
-    name: "lifting its own limits",
+    ...{ number: "129", name: "lifting its own limits" },
     stoppedBy: "the kernel, which lets only root raise a hard limit",
     code: `
 import resource
@@ -126,9 +115,7 @@ say([lift(resource.RLIMIT_FSIZE), lift(resource.RLIMIT_CORE), lift(resource.RLIM
     expected: ["refused", "refused", "refused", "refused"],
   },
   {
-    number: "91",
-    name: "unpacking a small archive into a huge file",
-    stoppedBy: "the limit of a file",
+    ...{ number: "91", name: "unpacking a small archive into a huge file", stoppedBy: "the limit of a file" },
     code: `
 import io, zipfile
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -143,13 +130,10 @@ answers = [size < 100_000, answer, os.path.getsize("outputs/bomb") <= ${limits.f
 os.system("rm -r outputs/*")
 say(answers)
 `,
-    expected: [true, "EFBIG", true, ["bomb", "etc"]],
-    lack: "no_cgroup_memory",
+    ...{ expected: [true, "EFBIG", true, ["bomb", "etc"]], lack: "no_cgroup_memory" },
   },
   {
-    number: "41",
-    name: "taking all processors",
-    stoppedBy: "the control group's share",
+    ...{ number: "41", name: "taking all processors", stoppedBy: "the control group's share" },
     code: `
 until = time.monotonic() + 0.6
 def spin():
@@ -165,12 +149,10 @@ for child in children: ended(child)
 after = os.times()
 say((after.children_user + after.children_system) < 0.95)
 `,
-    expected: true,
-    lack: "no_cgroup_cpu",
+    ...{ expected: true, lack: "no_cgroup_cpu" },
   },
   {
-    number: "130",
-    name: "opening more files than the machine has room for",
+    ...{ number: "130", name: "opening more files than the machine has room for" },
     stoppedBy: "the limit of descriptors",
     code: `
 def opens():
@@ -188,9 +170,7 @@ say("stopped" if answer in ("EMFILE", "SIGKILL") else answer)
     expected: "stopped",
   },
   {
-    number: "131",
-    name: "breaking its Python from inside",
-    stoppedBy: "a supervisor that starts a new one",
+    ...{ number: "131", name: "breaking its Python from inside", stoppedBy: "a supervisor that starts a new one" },
     code: `
 ctypes.string_at(0)
 say("survived")
@@ -199,30 +179,23 @@ say("survived")
   },
   // Bounded, so that they do no harm where nothing stops them. The guest has 128 MiB.
   {
-    number: "36",
-    name: "taking all memory",
-    stoppedBy: "the control group's memory",
+    ...{ number: "36", name: "taking all memory", stoppedBy: "the control group's memory" },
     code: `say(in_child(lambda: len([bytearray(10_000_000) for _ in range(20)])))`,
-    expected: "SIGKILL",
-    lack: "no_cgroup_memory",
+    ...{ expected: "SIGKILL", lack: "no_cgroup_memory" },
     control: { without: groups, shows: 20 },
   },
   {
-    number: "39b",
-    name: "taking all memory in its Python itself",
+    ...{ number: "39b", name: "taking all memory in its Python itself" },
     stoppedBy: "the control group's memory, which spares the supervisor",
     code: `
 hoard = [bytearray(10_000_000) for _ in range(20)]
 say(len(hoard))
 `,
-    expected: "out_of_memory SIGKILL",
-    lack: "no_cgroup_memory",
+    ...{ expected: "out_of_memory SIGKILL", lack: "no_cgroup_memory" },
     control: { without: groups, shows: 20 },
   },
   {
-    number: "37b",
-    name: "taking memory by files in /tmp",
-    stoppedBy: "its size",
+    ...{ number: "37b", name: "taking memory by files in /tmp", stoppedBy: "its size" },
     code: `
 def fill(folder, count):
     for number in range(count):
@@ -237,9 +210,7 @@ say(answer)
     control: { without: "the size of /tmp", shows: "done" },
   },
   {
-    number: "37c",
-    name: "taking memory by files in /dev/shm",
-    stoppedBy: "its size",
+    ...{ number: "37c", name: "taking memory by files in /dev/shm", stoppedBy: "its size" },
     code: `
 def fill():
     for number in range(40):
@@ -255,8 +226,7 @@ say(answer)
     expected: "ENOSPC",
   },
   {
-    number: "38a",
-    name: "taking memory by files that have no name",
+    ...{ number: "38a", name: "taking memory by files that have no name" },
     stoppedBy: "the control group's memory and the limit of a file",
     code: `
 def fill():
@@ -268,15 +238,11 @@ say(in_child(fill))
 `,
     expected: "SIGKILL",
     // Files in memory are nobody's: whom the kernel ends first is its choice.
-    also: "out_of_memory SIGKILL",
-    mayEndGuest: true,
-    lack: "no_cgroup_memory",
+    ...{ also: "out_of_memory SIGKILL", mayEndGuest: true, lack: "no_cgroup_memory" },
     control: { without: groups, shows: 60 },
   },
   {
-    number: "38b",
-    name: "taking memory by segments of the kernel",
-    stoppedBy: "the control group's memory",
+    ...{ number: "38b", name: "taking memory by segments of the kernel", stoppedBy: "the control group's memory" },
     code: `
 def fill():
     libc.shmat.restype = ctypes.c_void_p
@@ -288,13 +254,11 @@ def fill():
     return "done"
 say(in_child(fill))
 `,
-    expected: "SIGKILL",
-    lack: "no_cgroup_memory",
+    ...{ expected: "SIGKILL", lack: "no_cgroup_memory" },
     control: { without: groups, shows: "done" },
   },
   {
-    number: "38c",
-    name: "taking memory by pipes and sockets that nobody reads",
+    ...{ number: "38c", name: "taking memory by pipes and sockets that nobody reads" },
     stoppedBy: "the control group's memory and the kernel's own limits",
     code: `
 def fill():
@@ -315,10 +279,7 @@ except OSError as error:
     answer = "stopped"
 say("stopped" if answer in ("SIGKILL", "stopped") or "Errno" in str(answer) else answer)
 `,
-    expected: "stopped",
-    also: "out_of_memory SIGKILL",
-    mayEndGuest: true,
-    lack: "no_cgroup_memory",
+    ...{ expected: "stopped", also: "out_of_memory SIGKILL", mayEndGuest: true, lack: "no_cgroup_memory" },
   },
 ];
 
@@ -422,9 +383,7 @@ type Fill = {
 /** Bounded, so that they do no harm where nothing stops them. */
 const fills: readonly Fill[] = [
   {
-    number: "44",
-    name: "filling the disk with many files",
-    limits: { bytesMax: 20 * 1024 * 1024 },
+    ...{ number: "44", name: "filling the disk with many files", limits: { bytesMax: 20 * 1024 * 1024 } },
     code: `
 import os, time
 for number in range(150):
@@ -433,9 +392,7 @@ for number in range(150):
 `,
   },
   {
-    number: "45",
-    name: "filling the disk with files of no size",
-    limits: { filesMax: 1000 },
+    ...{ number: "45", name: "filling the disk with files of no size", limits: { filesMax: 1000 } },
     code: `
 import os, time
 for number in range(30_000):
@@ -444,9 +401,7 @@ for number in range(30_000):
 `,
   },
   {
-    number: "152",
-    name: "filling the disk with folders and links",
-    limits: { filesMax: 1000 },
+    ...{ number: "152", name: "filling the disk with folders and links", limits: { filesMax: 1000 } },
     code: `
 import os, time
 for number in range(40_000):
@@ -456,9 +411,7 @@ for number in range(40_000):
 `,
   },
   {
-    number: "162",
-    name: "filling the disk with files that have no name",
-    limits: { bytesMax: 20 * 1024 * 1024 },
+    ...{ number: "162", name: "filling the disk with files that have no name", limits: { bytesMax: 20 * 1024 * 1024 } },
     code: `
 import os, time
 held = []

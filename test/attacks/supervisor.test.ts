@@ -30,9 +30,7 @@ def forge(kind, token, rest):
 
 const attacks: readonly Attack[] = [
   {
-    number: "23a",
-    name: "forging the end of another execution",
-    stoppedBy: "the supervisor's check of tokens",
+    ...{ number: "23a", name: "forging the end of another execution", stoppedBy: "the supervisor's check of tokens" },
     code: `${forge}
 forge(b"D", token + 1, bytes(16))
 time.sleep(0.5)
@@ -42,8 +40,7 @@ say("still running")
     control: { without: "the check of tokens", shows: "done 0" },
   },
   {
-    number: "23b",
-    name: "speaking to the host in frames through the supervisor",
+    ...{ number: "23b", name: "speaking to the host in frames through the supervisor" },
     stoppedBy: "a supervisor that hands on nothing that it did not build itself",
     code: `
 header = json.dumps({"type": "exited", "id": "e", "code": 0, "signal": None}).encode()
@@ -54,8 +51,7 @@ say("no harm")
     expected: "no harm",
   },
   {
-    number: "133",
-    name: "flooding the supervisor with messages that mean nothing",
+    ...{ number: "133", name: "flooding the supervisor with messages that mean nothing" },
     stoppedBy: "a supervisor that drops and counts them",
     code: `
 for _ in range(30000): os.write(3, b"x")
@@ -64,8 +60,7 @@ say("no harm")
     expected: "no harm",
   },
   {
-    number: "22",
-    name: "filling the supervisor with descriptors",
+    ...{ number: "22", name: "filling the supervisor with descriptors" },
     stoppedBy: "a supervisor that takes none from its children",
     code: `
 link = socket.socket(fileno=os.dup(3))
@@ -75,20 +70,16 @@ say("no harm")
     expected: "no harm",
   },
   {
-    number: "134",
-    name: "closing its line to the supervisor",
+    ...{ number: "134", name: "closing its line to the supervisor" },
     stoppedBy: "a supervisor that ends a Python it cannot hear",
     code: `
 os.close(3)
 say("closed")
 `,
-    expected: "closed",
-    also: "lost SIGKILL",
+    ...{ expected: "closed", also: "lost SIGKILL" },
   },
   {
-    number: "33a",
-    name: "running code before a shell by BASH_ENV",
-    stoppedBy: "the refusal of variables",
+    ...{ number: "33a", name: "running code before a shell by BASH_ENV", stoppedBy: "the refusal of variables" },
     env: { BASH_ENV: "/workspace/c1/outputs/evil.sh" },
     code: `
 import subprocess
@@ -100,8 +91,7 @@ say(subprocess.run(["bash", "-c", "echo plain"], capture_output=True, text=True)
     control: { without: "the refusal of variables", shows: ["evil", "plain"] },
   },
   {
-    number: "33b",
-    name: "running code before our programs by LD_PRELOAD, NODE_OPTIONS and their like",
+    ...{ number: "33b", name: "running code before our programs by LD_PRELOAD, NODE_OPTIONS and their like" },
     stoppedBy: "the refusal of variables",
     env: {
       ...{ LD_PRELOAD: "/tmp/x.so", LD_AUDIT: "/tmp/x.so", LD_LIBRARY_PATH: "/tmp", NODE_OPTIONS: "-r /tmp/x.js" },
@@ -117,16 +107,14 @@ say(subprocess.run(["bash", "-c", "echo plain"], capture_output=True, text=True)
     expected: ["ALLOWED"],
   },
   {
-    number: "135",
-    name: "breaking the next execution by its variables",
+    ...{ number: "135", name: "breaking the next execution by its variables" },
     stoppedBy: "variables that end with their execution",
     env: { PATH: "/nowhere", HOME: "/nowhere" },
     code: `say([os.environ["PATH"], os.environ["HOME"]])`,
     expected: ["/nowhere", "/nowhere"],
   },
   {
-    number: "30b",
-    name: "taking everything built in away from its Python",
+    ...{ number: "30b", name: "taking everything built in away from its Python" },
     stoppedBy: "a supervisor that starts a new one",
     code: `
 import builtins
@@ -136,8 +124,7 @@ builtins.__dict__.clear()
     expected: "cleared",
   },
   {
-    number: "136",
-    name: "leaving a trap that ends the Python when it is told of its next work",
+    ...{ number: "136", name: "leaving a trap that ends the Python when it is told of its next work" },
     stoppedBy: "a supervisor that starts a new one",
     code: `
 import sys

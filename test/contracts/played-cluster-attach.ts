@@ -5,11 +5,7 @@ import { acceptOf, createFrameReader, encodeFrame, opcodes } from "../../src/san
 // The end of an attached stream that is the cluster's. That the frames are right is held by websocket.test.ts, against
 // Node's own WebSocket.
 
-export type AttachedEnd = {
-  send(channel: number, bytes: Buffer): void;
-  end(): void;
-};
-
+export type AttachedEnd = { send(channel: number, bytes: Buffer): void; end(): void };
 type Heard = { stdin(bytes: Buffer): void; over(): void };
 const version = "v5.channel.k8s.io";
 

@@ -279,10 +279,7 @@ test("without agent-sandbox, and with a pool that gives nothing, guests get pods
 
 test("the rights for pools in the manifests are those that are used, and no other [X3][N1]", async (t) => {
   const rules = readRules("pool.yaml");
-  const { cluster, open, provider } = await openWithPool(t, {
-    hasPools: true,
-    rules: [...readRules(), ...rules],
-  });
+  const { cluster, open, provider } = await openWithPool(t, { hasPools: true, rules: [...readRules(), ...rules] });
   await open();
   await until("two wait", () => cluster.pods().length === 3);
   const { guest } = await open();

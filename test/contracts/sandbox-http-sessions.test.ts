@@ -45,14 +45,7 @@ test("a session in the platform's dialect is created, found under all its names,
 });
 
 test("a session of the public dialect answers as the public service does, with the chat platform's fields beside [S1]", async () => {
-  const wanted = {
-    id: "my-box",
-    template_id: "python-basic",
-    cpu: "0.5",
-    memory: "512Mi",
-    disk: "1Gi",
-    timeout: 120,
-  };
+  const wanted = { id: "my-box", template_id: "python-basic", cpu: "0.5", memory: "512Mi", disk: "1Gi", timeout: 120 };
   const created = await door.post("/sessions", wanted, as("pub"));
   const made = session(created);
   assert.equal(created.status, 201);
@@ -194,19 +187,6 @@ test("a session is gone when it says so: its programs, its guests, its records [
   assert.deepEqual([now.guests, now.running], [guests - 1, 0]);
   assert.equal((await door.get(`/executions/${body.execution_id}/status`)).status, 404);
   assert.equal((await door.get("/sessions/sess-gone")).status, 404);
-});
-
-test("packages that cannot be installed keep the id free, and the wish to go on is heard [X2]", async () => {
-  const wanted = { id: "sess-packages", dependencies: [{ name: "six", version: "1.16.0" }] };
-  const refused = await door.post("/sessions", wanted);
-  assert.deepEqual([refused.status, refused.body.code], [403, "packages_not_configured"]);
-  assert.match(String(refused.body.detail), /sandbox\.package_index/);
-  assert.equal((await door.get("/sessions/sess-packages")).status, 404);
-  const made = await door.post("/sessions", { ...wanted, fail_on_dependency_error: false });
-  const { status, dependency_install_status: installed, requested_dependencies: asked } = session(made);
-  assert.deepEqual([made.status, status, installed, asked], [201, "running", "failed", wanted.dependencies]);
-  const later = await door.post("/sessions/sess-packages/dependencies/install", { dependencies: [{ name: "six" }] });
-  assert.deepEqual([later.status, later.body.code], [403, "packages_not_configured"]);
 });
 
 test("variables that no program can have are refused, and the server goes on [X2][Q2]", async () => {

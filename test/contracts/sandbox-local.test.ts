@@ -74,10 +74,7 @@ test("without bubblewrap nothing is opened, and as soon as it is there everythin
 test("a guest that does not answer any more is given up, and gone [X1][X3]", async (t) => {
   const installation = `test${systemIds.hex(12)}`;
   let isHurried = false;
-  const hurried: Clock = {
-    ...systemClock,
-    after: (ms, action) => systemClock.after(isHurried ? ms / 10 : ms, action),
-  };
+  const hurried: Clock = { ...systemClock, after: (ms, action) => systemClock.after(isHurried ? ms / 10 : ms, action) };
   const provider = openProvider({ installation, clock: hurried });
   t.after(() => provider.close());
   const opened = await provider.open(wantedGuest({ id: "g1" }));
@@ -90,11 +87,7 @@ test("a guest that does not answer any more is given up, and gone [X1][X3]", asy
   assert.equal(isAlive(first), false);
 });
 
-const ownFolders = (folder: string) => ({
-  folder,
-  inside: "/workspace/c1",
-  writable: ["uploads", "outputs", "temp"],
-});
+const ownFolders = (folder: string) => ({ folder, inside: "/workspace/c1", writable: ["uploads", "outputs", "temp"] });
 
 test("code of a conversation writes uploads, outputs and temp, and nothing else anywhere [W6][S4][X3]", async (t) => {
   const folder = workspaceFolder(t);

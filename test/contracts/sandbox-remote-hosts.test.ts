@@ -6,14 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import type {
-  Execution,
-  ExecutionEvent,
-  Guest,
-  GuestWanted,
-  LackName,
-  SandboxProvider,
-} from "../../src/sandbox/provider.ts";
+import type { Execution, ExecutionEvent, Guest, GuestWanted, SandboxProvider } from "../../src/sandbox/provider.ts";
 import { askHost } from "../../src/sandbox/remote/ask-host.ts";
 import { type Host, lookAtAll } from "../../src/sandbox/remote/hosts.ts";
 import type { SandboxHostOptions } from "../../src/sandbox/remote/sandbox-host.ts";
@@ -83,34 +76,6 @@ test("a user's guests stay on one host while one of them lives; after that the l
   assert.equal((await place()).at, 0);
   assert.equal((await place()).at, 0);
   assert.equal((await place({ near })).at, 1);
-});
-
-test("what a host lacks is told with its address, in words of the server, and what the server has no words for by its name [X3][P2]", async (t) => {
-  const played = playedProvider();
-  const asked: unknown[] = [];
-  const lack = (name: string, detail: string) => ({
-    ...{ name: name as LackName, reason: "of the host", fix: "of the host" },
-    about: { detail, sudo: "sudo ", install: "apt install it" },
-  });
-  const told = { missing: [lack("no_bwrap", "bwrap")], degraded: [lack("old_bwrap", "0.4.0")] };
-  const probe: SandboxProvider["probe"] = async (wanted) => {
-    asked.push(wanted?.fresh);
-    return told;
-  };
-  const { address } = await openRawHost(t, { ...played, probe });
-  const server = provide(t, [address]);
-  const seen = async (fresh?: boolean) => {
-    const { missing, degraded } = await server.probe({ fresh });
-    return [missing, degraded].map((lacks) => lacks.map(({ name, about }) => [name, about]));
-  };
-  const about = { sudo: "sudo ", install: "apt install it" };
-  assert.deepEqual(await seen(), [[["no_bwrap", { ...about, detail: `${address}: bwrap` }]], []]);
-  told.missing = [lack("of_next_year", ""), lack("of_another", "")];
-  const none = { sudo: "", install: "", detail: `${address}: of_next_year of_another` };
-  assert.deepEqual(await seen(true), [[["host_away", none]], []]);
-  told.missing = [];
-  assert.deepEqual(await seen(true), [[], [["old_bwrap", { ...about, detail: `${address}: 0.4.0` }]]]);
-  assert.deepEqual(asked, [false, true, true]);
 });
 
 test("a host tells whether it sees a server's token, which only both can read, and tells of no other file; no token stays [W5][X3][Q1]", async (t) => {

@@ -152,12 +152,8 @@ export async function startCutter(
   const { hostname, port } = new URL(address);
   const pairs = new Set<Socket>();
   let isAway = false;
-  let turnedAway = 0;
   const server = createServer((near) => {
-    if (isAway) {
-      turnedAway += 1;
-      return void near.destroy();
-    }
+    if (isAway) return void near.destroy();
     const far = connect(Number(port), hostname);
     for (const [one, other, change] of [
       [near, far, toHost],
@@ -185,13 +181,6 @@ export async function startCutter(
     /** `stays`: nobody gets through from now on. */
     cut({ stays }: { readonly stays: boolean }) {
       isAway = stays;
-      for (const socket of pairs) socket.destroy();
-    },
-    /** Those who did not get through. */
-    turnedAway: () => turnedAway,
-    /** As a machine that is switched off: nobody listens there any more. */
-    vanish() {
-      server.close();
       for (const socket of pairs) socket.destroy();
     },
   };

@@ -13,7 +13,6 @@ import type { Guest } from "../../src/sandbox/provider.ts";
 import {
   openSandbox,
   type ProgramPlace,
-  type ProgramWanted,
   type RunningProgram,
   type Sandbox,
   type SandboxProvider,

@@ -79,32 +79,6 @@ test("a session that another process left is alive for its time from its last us
   assert.deepEqual([revived.id, revived.status, revived.generation], ["mine", "running", 2]);
 });
 
-test("a session that is made anew after an error runs, with new variables in all of its conversations [S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const { sessions } = ground.sandbox;
-  const [well, ill] = [await ground.place("c1"), await ground.place("c2")];
-  const breakDown = async () => {
-    ground.played.fault = { why: "wrong_workspace", said: "" };
-    const run = await ground.sandbox.run(ill, echo);
-    const { code, params } = Object(!run.ok && run.failure);
-    assert.deepEqual([code, params], ["sandbox_start_failed", { why: "wrong_workspace" }]);
-    return (await sessions.find(alice))?.status;
-  };
-  unwrap(await sessions.create(alice, { dialect: "seed", env: { COLOUR: "red" } }));
-  await unwrap(await ground.sandbox.run(well, echo)).report;
-  assert.equal(await breakDown(), "error");
-  const made = unwrap(await sessions.create(alice, { dialect: "seed", env: { COLOUR: "blue" } }));
-  assert.deepEqual([made.status, made.generation, ground.played.living()], ["running", 2, []]);
-  await unwrap(await ground.sandbox.run(well, echo)).report;
-  assert.deepEqual(
-    ground.played.guests.map(({ wanted }) => wanted.env),
-    [{ COLOUR: "red" }, { COLOUR: "blue" }],
-  );
-  assert.equal(await breakDown(), "error");
-  unwrap(await sessions.stop(alice));
-  assert.equal(unwrap(await sessions.create(alice, { dialect: "seed" })).status, "running");
-});
-
 test("what cannot be written of a session is told as that: none is made, none is stopped or forgotten, and its time is over all the same [S1][Q2]", async (t) => {
   let isFull = true;
   const wrapStorage = (storage: Storage): Storage => ({

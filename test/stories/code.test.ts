@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, type TestContext, test as testAlways } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
@@ -119,29 +118,6 @@ test("a model whose code ended its Python is told what ended and what is gone [X
   ]);
 });
 
-test("a model whose variables are gone after a restart is told so, once [X1]", async (t) => {
-  const data = mkdtempSync(join(tmpdir(), "agentyard-test-"));
-  t.after(() => rmSync(data, { recursive: true, force: true }));
-  model.answerWith([
-    calls(["execute_code", { code: "echo first", language: "bash" }]),
-    calls(python("x = 1"), python("x")),
-    says("done"),
-    calls(python("'x' in globals()"), python("2")),
-    says("done"),
-  ]);
-  const options = { ...real, model, data };
-  const before = await startYard(options);
-  const { conversation, events } = await before.ask("remember");
-  assert.deepEqual(lines(events), [["first"], ["(no output)"], ["--- value", "1"]]);
-  await before[Symbol.asyncDispose]();
-  await using next = await startYard(options);
-  const after = await next.ask("and now?", { conversation });
-  assert.deepEqual(lines(after.events).slice(3), [
-    ["--- value", "False", anew],
-    ["--- value", "2"],
-  ]);
-});
-
 test("the time that a call asked for counts, not the shorter limit of other tools [X1][L6]", async () => {
   model.answerWith([calls(bash("sleep 1.1; echo slept", { timeout: 20 })), says("done")]);
   await using hasty = await startYard({ ...real, model, env: { AGENTYARD_TOOL_TIMEOUT_SECONDS: "1" } });
@@ -199,18 +175,6 @@ test("a stopped turn ends its program at once, and what it did to files until th
   assert.deepEqual((await undo(yard, id)).restored, [{ path: "outputs/a.txt", now: "removed" }]);
 });
 
-test("programs of one answer run side by side, and their files are told as those of all of them [X1]", async () => {
-  const meets = (own: string, other: string) =>
-    bash(`touch outputs/${own}; until [ -e outputs/${other} ]; do sleep 0.02; done`);
-  model.answerWith([calls(meets("a", "b"), meets("b", "a")), calls(bash("echo > temp/c")), says("ok")]);
-  const [first = "", second = "", alone = ""] = inOrder((await yard.ask("meet")).events);
-  const lines = [first, second].flatMap((text) => text.split("\n").filter((line) => /^(Files|\+)/.test(line)));
-  assert.deepEqual([...new Set(lines)].toSorted(), [
-    ...["+ outputs/a (0 bytes)", "+ outputs/b (0 bytes)", "Files (also by programs that ran at the same time):"],
-  ]);
-  assert.match(alone, /\nFiles:\n\+ temp\/c \(1 bytes\)$/);
-});
-
 test("a model that prints bytes, writes where it may not and uses the path that code knows is told what to do [X1][R1]", async () => {
   const id = await newConversation(yard);
   const full = `/workspace/${id}/outputs/t.txt`;
@@ -231,30 +195,6 @@ test("a model that prints bytes, writes where it may not and uses the path that 
   assert.match(refused, /\n\[Write into outputs\/ or temp\/: /);
   assert.match(path, /^error: Error: path_traversal_blocked: .*Call read_file with \{"path": "outputs\/t\.txt"\}/);
   assert.match(value, /^ok: --- value\n2\n/);
-});
-
-test("a model that filled its workspace can empty it again [X4][X1]", async () => {
-  model.answerWith([
-    calls(bash("head -c 9000000 /dev/zero > outputs/z; ls outputs")),
-    calls(bash("ls outputs")),
-    calls(bash("rm outputs/z")),
-    calls(python("open('outputs/ok.txt', 'w').write('ok')")),
-    says("done"),
-  ]);
-  await using tight = await startYard({ ...real, model, env: { AGENTYARD_WORKSPACE_BYTES_MAX: "8388608" } });
-  const { events, conversation } = await tight.ask("fill");
-  const [filled, ...told] = inOrder(events);
-  // Whether it came to its own end or was ended depends on the machine.
-  assert.match(filled ?? "", /holds more than it may|no room left in the workspace/);
-  assert.deepEqual(
-    told.map((text) => [text.includes("[exit code 0, "), text.includes("holds more than it may")]),
-    [
-      [true, true],
-      [true, false],
-      [true, false],
-    ],
-  );
-  assert.deepEqual(Object.keys(await filesOf(tight, conversation)), ["ok.txt"]);
 });
 
 test("a file of the user that only a program has touched is not replaced before the model saw it [F2][X1]", async () => {

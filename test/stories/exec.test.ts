@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough, Readable, Writable } from "node:stream";
+import { PassThrough, Readable, type Writable } from "node:stream";
 import { after, before, type TestContext, test as testAlways } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
@@ -213,27 +213,6 @@ test("output comes while the program runs; Ctrl+C, or that nobody reads on, stop
   await endless.hasSaid("y\n");
   endless.output.destroy(Object.assign(new Error("nobody reads"), { code: "EPIPE" }));
   assert.equal((await endless.ended).code, 130);
-});
-
-test("a reader that is much slower than the program gets every line of it [P2][X1]", async () => {
-  const goOn = Promise.withResolvers<void>();
-  const pieces: Buffer[] = [];
-  const output = new Writable({
-    highWaterMark: 1000,
-    write(piece, _, taken) {
-      pieces.push(piece);
-      void goOn.promise.then(() => taken());
-    },
-  });
-  const code = "for i in range(300_000): print(i)\nopen('outputs/over', 'w').close()";
-  const { ended } = start(["--conversation", "slow", code], { output });
-  const over = join((yard ?? assert.fail()).data, "workspace", "slow", "outputs", "over");
-  await until("the program has said everything", () => existsSync(over));
-  goOn.resolve();
-  assert.deepEqual(await ended, { code: 0, output: "", errors: "+ outputs/over (0 bytes)\n" });
-  const lines = Buffer.concat(pieces).toString().split("\n");
-  const wrong = lines.findIndex((line, index) => line !== (index < 300_000 ? String(index) : ""));
-  assert.deepEqual([lines.length, wrong], [300_001, -1]);
 });
 
 test("a terminal shows a program's colours and lines that count up, and nothing else that it would act upon [P2][X1]", async () => {

@@ -62,9 +62,7 @@ test(
       const removed = await platform.run(
         user,
         "import shutil, os\nfor n in os.listdir('temp'): os.remove('temp/' + n)",
-        {
-          conversation_id,
-        },
+        { conversation_id },
       );
       assert.deepEqual(told(removed), { status: "completed", stdout: "", stderr: "" }, name);
     }

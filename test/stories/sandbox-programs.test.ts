@@ -16,7 +16,6 @@ import { firstOf, lastOf, report, textOf } from "../world/company.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
-import { startChat } from "../world/pty.ts";
 import { noSandbox } from "../world/sandbox.ts";
 import { newConversation } from "../world/undo.ts";
 import { must, startYard } from "../world/yard.ts";
@@ -80,29 +79,6 @@ function warming() {
   return { warmed, openSandbox: () => ({ ...noSandbox(), prewarm }) };
 }
 
-test("a sandbox is made ready when somebody opens a conversation to go on with it, not when one is listed, looked at or read [X1]", async () => {
-  const { warmed, openSandbox } = warming();
-  await using model = await modelServer([says("Hi.")]);
-  await using yard = await startYard({ model, openSandbox });
-  const { conversation: id } = await yard.ask("hello");
-  const { client } = yard;
-  warmed.length = 0;
-
-  await must(client.call("listConversations", {}));
-  await must(client.call("getConversation", { params: { id } }));
-  await must(client.call("getState", { params: { id } }));
-  await must(client.call("readEvents", { params: { id } }));
-  await caughtUp(client.follow(id, { signal: new AbortController().signal }));
-  assert.deepEqual(warmed, []);
-
-  const chat = startChat({ client, command: { going: "newest" } });
-  await chat.waitFor("You> hello\nHi.\nYou> ");
-  await until("its sandbox is made ready", () => warmed.length > 0);
-  chat.leave();
-  await chat.ended;
-  assert.deepEqual(warmed, [1]);
-});
-
 test("a conversation that a chat client opens has its sandbox made ready, and is said to stay so for ten minutes [X1][C4]", async () => {
   const { warmed, openSandbox } = warming();
   await using yard = await startYard({ openSandbox });
@@ -154,10 +130,6 @@ test("a conversation is deleted before its programs have ended; its files go whe
   ended.resolve();
   await until("its files are gone", () => !existsSync(folder));
 });
-
-async function caughtUp(frames: AsyncIterable<{ readonly frame: string }>): Promise<void> {
-  for await (const { frame } of frames) if (frame === "caught_up") return;
-}
 
 const after = { bytes: 3, mode: 0o644, hash: "made" };
 const quiet = { text: "", cutBytes: 0, path: undefined };

@@ -93,17 +93,6 @@ test("an earlier figure is never overwritten, and a cell that failed leaves none
   assert.deepEqual(figures(), { "figure-1.png": "of yesterday", "figure-2.png": "new" });
 });
 
-test("a cell that leaves early has its figures, one that leaves with an error has none, and a child of it neither [X6]", async (t) => {
-  const { run, figures } = await guestWithFigures(t);
-  await run("import matplotlib.pyplot as plt, os, sys");
-  assert.deepEqual(await run("plt.title('left'); sys.exit()"), named("outputs/figure-1.png"));
-  assert.deepEqual(await run("plt.title('failed'); sys.exit(3)"), { ...named(), end: "done 3" });
-  const forks = "plt.title('once')\nif os.fork() == 0: sys.exit()\nos.wait() and None";
-  assert.deepEqual(await run(forks), named("outputs/figure-2.png"));
-  assert.deepEqual(await run("pass"), named());
-  assert.deepEqual(figures(), { "figure-1.png": "left", "figure-2.png": "once" });
-});
-
 test("a Chinese font helps out behind whatever font was chosen [X6]", async (t) => {
   const { run } = await guestWithFigures(t);
   const code = "import matplotlib.font_manager as fonts\nfonts.fontManager._find_fonts_by_props('SimHei')";

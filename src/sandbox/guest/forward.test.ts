@@ -153,22 +153,6 @@ say([most, then])
   assert.deepEqual(found, [32, 33]);
 });
 
-test("words of the host are understood however they are cut, and those for nobody are passed over whole [X5]", async () => {
-  const found = await says(`
-one = program()
-until(lambda: heads())
-words = struct.pack(">BII", 1, 9, 18) + struct.pack(">BII", 3, 1, 0) * 2
-words += struct.pack(">BII", 1, 1, 5) + b"whole"
-for byte in words:
-    leaving.append(byte)
-    until(lambda: not leaving)
-    go_on()
-until(lambda: one.heard == b"whole")
-say([one.end, list(forwarder.connections)])
-`);
-  assert.deepEqual(found, [null, [1]]);
-});
-
 for (const count of [1, 33]) {
   test(`when the host takes the network away, ${count} programs are cut off, and nobody answers any more [X5]`, async () => {
     const found = await says(`

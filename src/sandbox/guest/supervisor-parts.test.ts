@@ -6,37 +6,6 @@ import { test } from "node:test";
 import { pythonSays } from "../../../test/world/bare-supervisor.ts";
 import { createUncovering } from "./covered.ts";
 
-test("what all programs of a guest use is what each of them has, and how many they are [X4]", async () => {
-  const found = await pythonSays(`
-import resource, subprocess, processes
-work = "import time, signal\\nwhile time.process_time() < 0.1: pass\\nprint(flush=True)\\nsignal.pause()"
-busy = subprocess.Popen([sys.executable, "-I", "-S", "-c", work], stdout=subprocess.PIPE)
-still = subprocess.Popen(["sleep", "1000"])
-busy.stdout.readline()
-everybody = processes._living()
-known = [busy.pid in everybody, everybody[still.pid] == (os.getpid(), os.getsid(0))]
-processes._living = lambda: {busy.pid: everybody[busy.pid], still.pid: everybody[still.pid]}
-def stat_of(child): return open(f"/proc/{child.pid}/stat").read().rpartition(")")[2].split()
-def cpu_ms(): return sum(int(stat_of(child)[n]) for child in (busy, still) for n in (11, 12)) * 1000 // os.sysconf("SC_CLK_TCK")
-before = cpu_ms()
-used = processes.usage_of_all()
-after = cpu_ms()
-pages = sum(int(open(f"/proc/{child.pid}/statm").read().split()[1]) for child in (busy, still))
-processes.kill_with(still.pid)
-still.wait()
-busy.kill()
-busy.wait()
-processes._living = lambda: {}
-over = processes.usage_of_all()
-spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-of_children = int((spent.ru_utime + spent.ru_stime) * 1000)
-is_memory = abs(used["memoryBytes"] - pages * resource.getpagesize()) < 1 << 20
-is_over = over == {"processes": 0, "memoryBytes": 0, "cpuMs": of_children}
-say([known, used["processes"], is_memory, 0 < before <= used["cpuMs"] <= after + 10, is_over])
-`);
-  assert.deepEqual(found, [[true, true], 2, true, true, true]);
-});
-
 test("a place counts as reached from inside when it answers, also with a refusal, and not otherwise [X5]", async (t) => {
   const server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
   t.after(() => server.close());

@@ -53,18 +53,6 @@ test("what the settings say counts from the next connection on [X5]", async (t) 
   assert.equal(way.network.wayOut(localOwner), undefined);
 });
 
-test("a host that nobody knows is told as that, and a host that hangs up ends the connection inside [X5]", async (t) => {
-  const way = await openWay(t, { answer: (socket) => socket.end("bye") });
-  const lost = openGuest(way);
-  lost.ask("CONNECT unknown.test:443 HTTP/1.1\r\n\r\n");
-  await whenSo("it is refused", () => lost.kinds().includes(kinds.end));
-  assert.match(lost.heard(), /^HTTP\/1\.1 502 Bad Gateway: [^\r]*unknown\.test/);
-  const left = openGuest(way);
-  left.ask(`CONNECT ${way.place} HTTP/1.1\r\n\r\n`);
-  await whenSo("the end is heard", () => left.kinds().includes(kinds.end));
-  assert.ok(left.heard().endsWith("bye"));
-});
-
 test("a program that is refused is told why in the status line, with the limit or the setting [X5][X4]", async (t) => {
   const clock = manualClock();
   const told = async (asked: string, limits: WayWanted["limits"] = {}, ms = 0) => {
@@ -217,51 +205,6 @@ async function whenSo(what: string, isSo: () => boolean): Promise<void> {
 
 // What becomes of a connection of a program: for whom it is open, for how long, and what is left of it.
 const tunnel = (place: string) => `CONNECT ${place} HTTP/1.1\r\n\r\n`;
-const limits = { idleMsMax: 300, connectionMsMax: 1000 };
-
-/** A program whose tunnel is open, and that has spoken after 200 ms: from then on silence counts, and is looked at. */
-async function openTunnel(...[t, wanted]: Parameters<typeof openWay>) {
-  const clock = manualClock();
-  const way = await openWay(t, { clock, limits, ...wanted });
-  const program = openGuest(way);
-  program.ask(tunnel(way.place));
-  await whenSo("the tunnel is open", () => program.heard().startsWith("HTTP/1.1 200 "));
-  assert.equal(clock.timers(), 2);
-  const speak = async (ms: number, text: string) => {
-    clock.move(ms);
-    program.say(Buffer.from(text));
-    await whenSo("it is heard", () => way.heard().endsWith(text));
-  };
-  await speak(200, "first");
-  return { clock, way, program, speak };
-}
-
-test("a connection is cut when nothing was said for as long as it may be silent, to the moment [X5][X4]", async (t) => {
-  const { clock, way, program } = await openTunnel(t);
-  clock.move(100);
-  clock.move(199);
-  assert.deepEqual(way.logged, []);
-  clock.move(1);
-  assert.deepEqual(way.logged, [`a connection of a program was cut {"owner":"local","why":"idle"}`]);
-  await whenSo("the program is told", () => program.kinds().includes(kinds.reset));
-  await whenSo("the host is hung up on", () => way.isHungUpOn());
-  assert.equal(clock.timers(), 0);
-});
-
-test("a connection is cut when its time is over, however much is said, and what the host says counts as said [X5][X4]", async (t) => {
-  const { clock, way, program, speak } = await openTunnel(t, {
-    answer: (socket) => socket.on("data", (bytes: Buffer) => bytes.includes("?") && socket.write("!")),
-  });
-  for (const round of [1, 2, 3]) {
-    await speak(200, `${round}?`);
-    await whenSo("it is answered", () => program.heard().split("!").length === round + 1);
-  }
-  clock.move(199);
-  assert.deepEqual(way.logged, []);
-  clock.move(1);
-  assert.deepEqual(way.logged, [`a connection of a program was cut {"owner":"local","why":"time"}`]);
-});
-
 test("hosts that one guest may reach besides are open to it alone, private ones only by the settings, and it hears of refusals [X5]", async (t) => {
   const way = await openWay(t);
   way.rules.hosts = [];

@@ -37,30 +37,6 @@ test("a tunnel is asked for by a host in any spelling and a port, and all that g
     assert.equal(placeOf(target), undefined);
 });
 
-test("what two readers could take for different requests is none, and a name as long as names are is one [X5]", () => {
-  const name = `${"a".repeat(62)}.`.repeat(4);
-  const fit = (line: string, ...lines: readonly string[]) => parseRequest(head(line, ...lines)) !== undefined;
-  const good = "GET http://a.test/ HTTP/1.1";
-  assert.deepEqual(
-    [fit(good, "A: b\t\xff"), fit(`${"M".repeat(20)} http://a.test/ HTTP/1.0`), fit(`CONNECT ${name}a:1 HTTP/1.1`)],
-    [true, true, true],
-  );
-  const wrong = [
-    ...[[`${good} `], [`${good}1`], [`${"M".repeat(21)} http://a.test/ HTTP/1.1`], [`CONNECT ${name}ab:1 HTTP/1.1`]],
-    ...[
-      [good, "A: b\0"],
-      [good, "A: b\x7f"],
-      [good, "A b: c", "D: e"],
-      [good, ": c"],
-      [good, "A: b", " folded"],
-    ],
-  ];
-  assert.deepEqual(
-    wrong.map(([line = "", ...lines]) => fit(line, ...lines)),
-    wrong.map(() => false),
-  );
-});
-
 /** What came of these pieces, and what is left of the reading afterwards. */
 async function read(pieces: readonly string[], { bytesMax = 10, isEnded = false, ms = 0 } = {}) {
   const clock = manualClock();
