@@ -117,15 +117,6 @@ test("packages of one skill can be allowed always, and those of no other with th
   );
 });
 
-test("a call that was allowed always is told with what it would have asked for, and by which rule [H2]", () => {
-  const call = bash("pip install x");
-  const { findings, reason, risk, always } = plain.judge(call, inSandbox, []);
-  const [older, newer] = [stored(always[0], call.tool, "older"), stored(always[0], call.tool, "newer")];
-  assert.deepEqual(plain.judge(call, inSandbox, [newer, older]), {
-    ...{ verdict: "allow", layer: "always", risk, reason, findings, always: [], rule: newer },
-  });
-});
-
 test("what could hide anything may be allowed for the same call only, all else for its kind as well, and nothing critical [H2]", () => {
   const narrow = ["privilege", "run_unseen", "unreadable", "secret"];
   const call = bash("x");

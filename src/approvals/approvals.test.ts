@@ -12,7 +12,6 @@ import {
   openApprovals,
   type PatternRule,
 } from "./approvals.ts";
-import { shortened } from "./argument-texts.ts";
 import type { Checker } from "./checkers.ts";
 import { defaultRules } from "./rules.ts";
 
@@ -149,25 +148,6 @@ test("a secret in an argument asks without showing it, text about secrets and co
   assert.equal(verdict("write_file", { path: "outputs/a.py", content: `password = "correcthorse9"` }).verdict, "allow");
 });
 
-test("remembering asks once text from outside was read, and may be allowed for all facts [H1][R1]", () => {
-  const call = callOf("remember", { fact: "likes tea" });
-  assert.equal(plain.judge(call, inSandbox, []).verdict, "allow");
-  const asked = plain.judge(call, { ...inSandbox, tainted: true }, []);
-  assert.deepEqual([asked.verdict, asked.risk, asked.findings[0]?.kind], ["ask", "low", "lasting"]);
-  assert.deepEqual(asked.always[1], {
-    match: "findings",
-    covers: [{ kind: "lasting", pattern: "remember *", risk: "low" }],
-  });
-});
-
-test("changed rules count from the next call on [H1][P5]", () => {
-  const approvals = openApprovals({ rules: defaultRules, checkers: [] });
-  const verdict = () => approvals.judge(callOf("send", { to: "all" }), inSandbox, []).verdict;
-  assert.equal(verdict(), "allow");
-  approvals.change({ ...defaultRules, global: { ...defaultRules.global, defaultAction: "deny" } });
-  assert.equal(verdict(), "deny");
-});
-
 test("whoever is told no hears what forbids it, and not what would only have asked [H1]", () => {
   const rules: HitlRules = {
     ...defaultRules,
@@ -185,40 +165,6 @@ test("whoever is told no hears what forbids it, and not what would only have ask
     [verdict, risk, reason, findings.map(({ kind, action }) => `${kind} ${action}`)],
     ["deny", "low", "Results stay (rules.yaml:3)", ["rule deny", "delete ask"]],
   );
-});
-
-test("where a rule stands is told to who is told no, and not to who is only asked [H1]", () => {
-  const reasonOf = (action: "ask" | "deny") => {
-    const pattern = { pattern: "all", action, risk: "low", reason: "Not all.", source: "rules.yaml:3" } as const;
-    const rules = { ...defaultRules, global: { ...defaultRules.global, patterns: [pattern] } };
-    return openApprovals({ rules, checkers: [] }).judge(callOf("send", { to: "all" }), inSandbox, []).reason;
-  };
-  assert.deepEqual([reasonOf("ask"), reasonOf("deny")], ["Not all", "Not all (rules.yaml:3)"]);
-  const none = { ...defaultRules, global: { ...defaultRules.global, defaultAction: "deny" as const } };
-  const { verdict, reason } = openApprovals({ rules: none, checkers: [] }).judge(callOf("send", {}), inSandbox, []);
-  assert.deepEqual([verdict, reason.includes("undefined")], ["deny", false]);
-});
-
-test("what a rule allows is told with the rule's own words, or with where it stands [H1]", () => {
-  const told = (reason?: string) => {
-    const pattern = { pattern: "all", action: "allow", risk: "medium", reason, source: "rules.yaml:3" } as const;
-    const rules = { ...defaultRules, global: { ...defaultRules.global, patterns: [pattern] } };
-    return openApprovals({ rules, checkers: [] }).judge(callOf("send", { to: "all" }), inSandbox, []);
-  };
-  const allowed = { verdict: "allow", risk: "medium", layer: "global", findings: [], always: [] };
-  assert.deepEqual(
-    [told("Friends."), told()],
-    [
-      { ...allowed, reason: "Friends." },
-      { ...allowed, reason: "it is allowed by rules.yaml:3" },
-    ],
-  );
-});
-
-test("a text of 300 characters is shown in full, one of 301 is cut, and never in the middle of a sign [H1]", () => {
-  assert.equal(shortened("x".repeat(300)), "x".repeat(300));
-  assert.equal(shortened("x".repeat(301)), `${"x".repeat(299)}…`);
-  assert.equal(shortened(`${"x".repeat(298)}😀y`), `${"x".repeat(298)}\uFFFD…`);
 });
 
 const told = (call: JudgedCall, facts: Partial<CallFacts> = {}, approvals = plain) =>

@@ -43,10 +43,7 @@ const pattern = fc.letrec<{ all: string; piece: string }>((tie) => ({
     fc.tuple(fc.constantFrom("(", "(?:", "(?<n>"), tie("all"), fc.constant(")"), count).map((parts) => parts.join("")),
   ),
 })).all;
-const text = fc.string({
-  unit: fc.constantFrom("a", "b", "A", "B", "1", "_", " ", "\n", "-", "é", "É"),
-  maxLength: 7,
-});
+const text = fc.string({ unit: fc.constantFrom("a", "b", "A", "B", "1", "_", " ", "\n", "-", "é", "É"), maxLength: 7 });
 
 test("a pattern of the operator finds what the regular expressions of JavaScript find [H1]", () => {
   fc.assert(

@@ -235,18 +235,6 @@ test("an error tells a model in one short line what happened and what to do next
   }
 });
 
-test("where a file cannot be used, another folder is named only if that helps [R1][W6]", () => {
-  const denied = (why: "not_writable" | "link") =>
-    errorForModel(makeFailure("permission_denied", { path: "skills/a", folder: "skills", why }));
-  assert.deepEqual(
-    [denied("not_writable"), denied("link")],
-    [
-      "Error: permission_denied: Cannot write to skills/. Only outputs, temp, uploads are writable. Call write_file with a path in outputs/, or in temp/ for what is only needed for a while.",
-      "Error: permission_denied: skills/a cannot be used: it is a link. Choose another file; if it has to be this one, tell the user.",
-    ],
-  );
-});
-
 test("a full path of the kind that code prints is refused with the path to use instead [R1][W6]", async () => {
   const refused = async (path: string) => errorForModel(await provoke("read_file", JSON.stringify({ path })));
   const said = 'Call read_file with {"path": "outputs/t.txt"}, or the tool you need with that path.';

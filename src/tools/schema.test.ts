@@ -130,10 +130,7 @@ test("a schema that others wrote is shown in the words that every model family t
       level: { type: "integer", description: "One of [1,2,3]." },
       either: { type: "string", description: "(JSON as text)" },
       labels: { type: "string", description: "(JSON as text: object)" },
-      points: {
-        type: "array",
-        items: { type: "object", properties: { x: { type: "number" } }, required: ["x"] },
-      },
+      points: { type: "array", items: { type: "object", properties: { x: { type: "number" } }, required: ["x"] } },
       all: { type: "object", properties: { a: { type: "string" }, b: { type: "integer" } } },
       tuple: { type: "string", description: "(JSON as text: array)" },
     },

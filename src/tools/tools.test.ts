@@ -7,7 +7,7 @@ import { ok } from "../base/result.ts";
 import { estimateTokens } from "../models/models.ts";
 import { localOwner, OwnerId } from "../protocol/ids.ts";
 import { type LeftOut, openRegistry, type RegistryOptions, toolsMax } from "./registry.ts";
-import { indexTools, searchTools, wordsIn as searchWords } from "./search-tools.ts";
+import { indexTools, searchTools } from "./search-tools.ts";
 import type { Tool } from "./tool.ts";
 import { builtins, defineTool, errorForModel, foreignTool, openToolkit, toolBytes } from "./tools.ts";
 
@@ -285,10 +285,4 @@ test("each of 300 tools is found by its own name, and a query without end is rea
   const missed = many.filter((tool) => !searchTools(all, tool.name, 5).includes(tool));
   assert.deepEqual(missed, []);
   assert.equal(searchTools(all, "service7 ".repeat(100_000), 5).length, 5);
-});
-
-test("words of a text are the same in every spelling of names [T1]", () => {
-  for (const spelling of ["listPullRequests", "list_pull_requests", "List-Pull-Request", "ＬＩＳＴ pull REQUESTS"])
-    assert.deepEqual(searchWords(spelling), ["list", "pull", "request"]);
-  assert.deepEqual(searchWords("读PDF文件"), ["读", "pdf", "文件"]);
 });

@@ -3,11 +3,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
 import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
-import { openWeb, type ServiceFetch } from "../../src/web/web.ts";
 import { address, everythingAt, startMcp, textOf } from "../world/mcp-servers.ts";
-import { noteWeb, siteServer, webSettings } from "../world/web.ts";
+import { noteWeb, siteServer } from "../world/web.ts";
 
 test("a real MCP server behind an address works: tools, pictures, progress and cancelling [G1]", async (t) => {
   const { url } = await everythingAt(t, "streamableHttp");
@@ -57,30 +55,6 @@ test("a session that the server lost is begun anew, and the call is made in it [
   await place.ready("far");
   assert.equal(textOf(await place.call("mcp__far__echo")), "in session-2");
   assert.deepEqual(sessions, ["session-1", "session-2"]);
-});
-
-test("a mistake on our own way to a server is thrown, not blamed on the server, and the next use starts anew [G1]", async (t) => {
-  const { url } = await everythingAt(t, "streamableHttp");
-  let broken = /./;
-  const brokenFor = (real: ServiceFetch): ServiceFetch => {
-    const none = undefined as unknown as ServiceFetch;
-    return async (where, init) => (broken.test(init?.method ?? "GET") ? none(where) : real(where, init));
-  };
-  const web = openWeb({ clock: systemClock, settings: () => webSettings, proxyEnv: () => ({}) });
-  const place = await startMcp(t, [address("far", url)], { web: { fetchFor: (at) => brokenFor(web.fetchFor(at)) } });
-  const mistake = { name: "TypeError", message: "none is not a function" };
-  await assert.rejects(place.ready("far"), mistake);
-
-  broken = /never/;
-  assert.equal((await place.ready("far")).state, "ready");
-  broken = /POST/;
-  await assert.rejects(place.call("mcp__far__echo", { message: "1" }), mistake);
-  // Also our goodbye, which nobody waits for an answer to.
-  broken = /DELETE/;
-  await assert.rejects(place.ready("far"), mistake);
-  broken = /never/;
-  await place.ready("far");
-  assert.equal(textOf(await place.call("mcp__far__echo", { message: "2" })), "Echo: 2");
 });
 
 test("the first kind of MCP servers, over HTTP with events, is spoken with as well [G1]", async (t) => {

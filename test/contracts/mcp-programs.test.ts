@@ -10,7 +10,7 @@ import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { everything, filesystem, isAlive, memory, odd, program, startMcp, textOf } from "../world/mcp-servers.ts";
 
-test("the tools of a real MCP server are there with their schemas, pictures and progress [G1][R1]", async (t) => {
+test("the tools of a real MCP server are there with their schemas, pictures and progress, and a call that is stopped is cancelled there [G1][L6][R1]", async (t) => {
   const place = await startMcp(t, [everything("every", { env: { GIVEN: "yes" } })]);
   assert.deepEqual(place.mcp.servers(localOwner), [
     { id: "every", state: "configured", failure: undefined, generation: undefined, reachedBy: "program", tools: [] },
@@ -48,24 +48,15 @@ test("the tools of a real MCP server are there with their schemas, pictures and 
   }
   assert.equal(shown[0], "1/2\n");
 
+  const [stop, long] = [new AbortController(), { duration: 300, steps: 3_000 }];
+  const stopped = { signal: stop.signal, show: () => stop.abort() };
+  assert.ok("failure" in (await place.call("mcp__every__trigger-long-running-operation", long, stopped)));
+  assert.equal(place.mcp.servers(localOwner)[0]?.state, "ready");
+
   // What it gets of our environment is what the settings name, and nothing of ours.
   assert.deepEqual(Object.keys(JSON.parse(textOf(await place.call("mcp__every__get-env")))).sort(), [
     ...["GIVEN", "HOME", "LANG", "PATH"],
   ]);
-});
-
-test("a call that is stopped is cancelled at the server, and the next one works [G1][L6]", async (t) => {
-  const place = await startMcp(t, [everything()]);
-  await place.ready("everything");
-  const stop = new AbortController();
-  const stopped = place.call(
-    "mcp__everything__trigger-long-running-operation",
-    { duration: 300, steps: 3_000 },
-    { signal: stop.signal, show: () => stop.abort() },
-  );
-  assert.ok("failure" in (await stopped));
-  assert.equal(place.mcp.servers(localOwner)[0]?.state, "ready");
-  assert.equal(textOf(await place.call("mcp__everything__echo", { message: "still here" })), "Echo: still here");
 });
 
 test("the memory and the file servers from npm do their work [G1]", async (t) => {
@@ -189,21 +180,6 @@ test("a server of the newer generation is spoken with in it, and what it wants t
       fields: [{ name: "name", kind: "text", required: true }],
     },
   ]);
-});
-
-test("a mistake of ours while a person is asked for a server, or while a call is sent to it, is heard of [G1]", async (t) => {
-  const place = await startMcp(t, [odd("modern")]);
-  await place.ready("odd");
-  const askForm: ToolContext["askForm"] = async () => assert.fail("a form that cannot be asked");
-  await place.call("mcp__odd__pid", {}, { askForm });
-  assert.match(place.told.join("\n"), /what an MCP server wants to know could not be asked/);
-
-  const inputs: object = { endless: 1n };
-  await assert.rejects(place.call("mcp__odd__pid", inputs), /serialize a BigInt/);
-  await assert.rejects(
-    place.ready("odd").then(() => place.call("mcp__odd__pid", inputs)),
-    /serialize a BigInt/,
-  );
 });
 
 test("names are cleaned so that every model takes them, the settings choose and rename tools, and of two equal names one stands [G1][R1]", async (t) => {

@@ -3,13 +3,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { firstOf, report } from "../world/company.ts";
-import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
-import { all, until } from "../world/events.ts";
+import { inboxOf, say, toldResults, waitingIn } from "../world/decisions.ts";
+import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
-import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
+import { calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
-import { type AskOptions, must, startYard, type TestYard } from "../world/yard.ts";
+import { must, startYard } from "../world/yard.ts";
 
 /** In each turn the model pays what the user's message says, `a b` in one answer, and then ends. */
 function payingModel(): Promise<ModelServer> {
@@ -97,54 +96,6 @@ test("a rule for all conversations counts in all of them at once, answers what w
   assert.deepEqual((await must(yard.client.call("listRules"))).items, []);
 });
 
-test("after an undo and a restart, what a rule allows to another agent names the decision made last, though that was undone [H2][L9]", async (t) => {
-  const parts = await place(t);
-  const first = await startYard(parts);
-  const conversation = await payAs(first, "pay a", { verdict: "approve", always: { scope: "conversation" } });
-  await payAs(first, "pay b", { verdict: "approve" }, { conversation });
-  await must(first.client.call("undoTurn", { params: { id: conversation } }));
-
-  const restarted = Promise.withResolvers<void>();
-  const isWorker = (request: AskedRequest) => firstOf(request).startsWith("for me");
-  parts.model.answerWith((request) => {
-    if (stepOf(request) > 0) return says(report("done"));
-    if (!isWorker(request)) return calls(["delegate_task", { task: "for me" }]);
-    return { ...calls(["pay", { mark: "a" }]), heldUntil: restarted.promise };
-  });
-  const body = { text: "let another pay", mode: "queue" } as const;
-  await must(first.client.call("sendMessage", { params: { id: conversation }, body }));
-  await until("the other agent is at work", () => parts.model.asked.some(isWorker));
-  await first[Symbol.asyncDispose]();
-  restarted.resolve();
-
-  await using yard = await startYard(parts);
-  const { outcome, events } = await yard.whenAtRest(conversation);
-  assert.equal(outcome, "done");
-  const made = all(events, "decision.made");
-  const [worker] = all(events, "agent.spawned");
-  assert.deepEqual(
-    made.map(({ by, agent }) => [by, agent]),
-    [
-      ["local", undefined],
-      ["local", undefined],
-      ["rule", worker?.id],
-    ],
-  );
-  assert.deepEqual(
-    made.map(({ previous }) => previous),
-    ["", made[0]?.hash, made[1]?.hash],
-  );
-});
-
-/** A turn that pays once, and what a person says to it. */
-async function payAs(yard: TestYard, text: string, said: Said, options: AskOptions = {}): Promise<string> {
-  const { conversation } = await yard.ask(text, options);
-  const [open] = await waitingIn(yard, conversation);
-  assert.deepEqual(await say(yard, open, said), []);
-  await yard.whenAtRest(conversation);
-  return conversation;
-}
-
 test("a new rule answers what else it covers in the same conversation, in one moment [H2]", async (t) => {
   await using yard = await startYard(await place(t));
   const { conversation } = await yard.ask("pay a b a a");
@@ -190,31 +141,6 @@ test("equal requests are answered together, whatever the answer is [H2]", async 
   assert.equal(told.length, 4);
   for (const index of [0, 1, 3]) assert.match(told[index] ?? "", rejected);
   assert.equal(told[2], "pay left c");
-});
-
-test("an answer for all equal questions is given to those that ask the very same, and its place in the log is told [H2][H3]", async () => {
-  const asks = (...given: object[]) => calls(...given.map((one): [string, unknown] => ["ask_human", one]));
-  const same = { question: "Which?", context: "roof", default: "red" };
-  const unlike = [{ question: "How many?" }, { context: "wall" }, { default: "blue" }].map((other) => ({
-    ...same,
-    ...other,
-  }));
-  await using model = await modelServer([asks(same, same, ...unlike), says("done")]);
-  await using yard = await startYard({ model });
-  const { conversation: id } = await yard.ask("go");
-  const [first, second, ...others] = await waitingIn(yard, id);
-  const params = { id, decision: first?.id ?? "" };
-  const body = { verdict: "answer", answer: "green", equal: true } as const;
-  const { also, seq } = await must(yard.client.call("decide", { params, body }));
-  assert.deepEqual(also, [second?.id]);
-  assert.deepEqual(
-    all(await yard.events(id), "decision.made").map((made) => [made.seq, made.id, made.answer]),
-    [
-      [seq, first?.id, "green"],
-      [seq + 1, second?.id, "green"],
-    ],
-  );
-  assert.deepEqual(await waitingIn(yard, id), others);
 });
 
 test("only rules that a decision offers can be stored, with an approval, and up to a number [H2]", async (t) => {

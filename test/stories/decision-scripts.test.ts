@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
-import { renameSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
-import { z } from "zod";
-import { ok } from "../../src/base/result.ts";
-import { defineTool } from "../../src/tools/tools.ts";
 import { firstOf, lastOf, report } from "../world/company.ts";
-import { inboxOf, say, waitingIn } from "../world/decisions.ts";
+import { say, waitingIn } from "../world/decisions.ts";
 import { all, until } from "../world/events.ts";
 import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
 import { newConversation, place } from "../world/undo.ts";
@@ -147,46 +143,6 @@ test("a script inside a script is looked at, and an allow always ends when any o
   writeFileSync(join(yard.data, "workspace", conversation, "outputs/c.sh"), "rm -f outputs/y\n");
   assert.equal((await yard.ask("again", { conversation })).status, "waiting");
   assert.deepEqual(await asked(yard, conversation), ["rm -f outputs/y"]);
-  await model.close();
-});
-
-test("an edited call whose script changes before it starts is asked about anew, as it was edited [H2]", async () => {
-  const { model, plan } = await planned();
-  const held = Promise.withResolvers<void>();
-  const hold = defineTool({
-    ...{ name: "hold", description: "Ends when the test says so.", class: "pure", input: z.object({}) },
-    run: () => held.promise.then(() => ok({ text: "held" })),
-  });
-  // The first call has the only place, so that the second is decided on and cannot start.
-  await using yard = await startYard({
-    model,
-    runsCode: true,
-    tools: [hold],
-    env: { AGENTYARD_PARALLEL_CALLS_MAX: "1" },
-  });
-  plan([write("outputs/b.sh", "rm -f outputs/b\n")], [["hold", {}], bash("rm outputs/first")]);
-  const resting = yard.ask("go");
-  let open = await inboxOf(yard);
-  for (; open.length === 0; open = await inboxOf(yard)) await setImmediate();
-  const [first] = open;
-  const edited = '{"command":"bash outputs/b.sh"}';
-  assert.deepEqual(await say(yard, first, { verdict: "edit", arguments: edited }), []);
-  const conversation = first?.conversation ?? "";
-  // In one move: the decision has just woken the turn, which reads the script and must not see half of it.
-  const outputs = join(yard.data, "workspace", conversation, "outputs");
-  writeFileSync(join(outputs, "new.sh"), "rm -f outputs/c; echo ran\n");
-  renameSync(join(outputs, "new.sh"), join(outputs, "b.sh"));
-  held.resolve();
-  await resting;
-  const again = await waitingIn(yard, conversation);
-  assert.deepEqual(
-    again.map(({ arguments: about, findings }) => [about, findings?.[0]?.what]),
-    [[edited, "rm -f outputs/c"]],
-  );
-  assert.deepEqual(await say(yard, again[0], { verdict: "approve" }), []);
-  const { events, answer } = await yard.whenAtRest(conversation);
-  assert.equal(answer, "done");
-  assert.match(toldLast(events), /ran/);
   await model.close();
 });
 

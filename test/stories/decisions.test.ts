@@ -7,16 +7,15 @@ import { type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import type { Decision } from "../../src/protocol/resources.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { firstOf, report } from "../world/company.ts";
 import { inboxOf, type Said, say, toldResults, waitingIn } from "../world/decisions.ts";
-import { all, until } from "../world/events.ts";
+import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { seedFor } from "../world/fuzz-chance.ts";
 import { endlessClock } from "../world/manual-clock.ts";
 import { type AskedRequest, calls, type ModelServer, modelServer, says, stepOf } from "../world/model-server.ts";
 import { validateRequest } from "../world/strict-validator.ts";
-import { effectTool, heldTool } from "../world/tools.ts";
+import { effectTool } from "../world/tools.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 async function folder(t: TestContext): Promise<string> {
@@ -139,39 +138,6 @@ test("a decision survives a restart, is answered from anywhere, and cannot be ma
   assert.equal(all(events, "call.finished").length, 1);
   const late = await yard.client.call("decide", { params, body: { verdict: "approve" } });
   assert.equal(late.ok ? "" : late.failure.code, "decision_not_found");
-});
-
-test("a decision that comes in while another call's result is being stored is acted on at once, whatever else still runs [H2][L5]", async (t) => {
-  const data = await folder(t);
-  const marks = join(data, "marks.jsonl");
-  const slow = heldTool("slow");
-  const quick = heldTool("quick");
-  await using model = await modelServer([calls(["slow", {}], ["quick", {}], ["pay", { mark: "a" }]), says("done")]);
-  let yard: TestYard | undefined;
-  const wrapStorage = (storage: Storage): Storage => ({
-    ...storage,
-    async append(wanted) {
-      // Right before the result of the quick call.
-      const isResult = wanted.events.some(({ type }) => type === "call.finished");
-      if (isResult && slow.isHeld() && !existsSync(marks) && yard !== undefined)
-        await must(decide(yard, conversation, 0, { verdict: "approve" }));
-      return storage.append(wanted);
-    },
-  });
-  const tools = [slow.tool, quick.tool, effectTool("pay", "unsafe", marks, { asks: true })];
-  yard = await startYard({ model, data, tools, wrapStorage });
-  const { id: conversation } = await must(yard.client.call("createConversation", { body: {} }));
-  await must(yard.client.call("sendMessage", { params: { id: conversation }, body: { text: "go", mode: "queue" } }));
-  await until("a person is asked and both run", async () => {
-    const asked = (await yard?.events(conversation))?.some(({ type }) => type === "decision.asked");
-    return asked === true && slow.isHeld() && quick.isHeld();
-  });
-  quick.release();
-  await until("what was approved is done", () => existsSync(marks));
-  assert.equal(slow.isHeld(), true);
-  slow.release();
-  assert.equal((await yard.whenAtRest(conversation)).answer, "done");
-  await yard[Symbol.asyncDispose]();
 });
 
 test("a decision is made by its owner, in its conversation, and once: of twelve verdicts at the same time one counts [H2][Q1]", async (t) => {
@@ -320,61 +286,6 @@ test("what the operator forbids while a person still thinks is not done, though 
 });
 
 const pay = (data: string) => effectTool("pay", "unsafe", join(data, "marks"), { asks: true });
-
-test("many decisions in a row in one turn all resume, also when the process ends in between [H2][H4]", async (t) => {
-  const data = folderWith(t, {});
-  await using model = await modelServer((request) =>
-    stepOf(request) < 12 ? calls(["pay", { mark: `m${stepOf(request)}` }]) : says("all paid"),
-  );
-  const parts = { data, model, tools: [pay(data)] };
-  let yard = await startYard(parts);
-  const { conversation } = await yard.ask("go");
-  for (let count = 0; count < 12; count += 1) {
-    if (count % 5 === 4) {
-      await yard[Symbol.asyncDispose]();
-      yard = await startYard(parts);
-    }
-    const [open, ...others] = await waitingIn(yard, conversation);
-    assert.deepEqual([open?.arguments, others.length], [`{"mark":"m${count}"}`, 0]);
-    assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
-    await until("the next one is asked, or all are paid", async () => {
-      const { status, decisions } = await must(yard.client.call("getState", { params: { id: conversation } }));
-      return status === "idle" || (status === "waiting" && decisions[0]?.id !== open?.id);
-    });
-  }
-  const { answer, events } = await yard.whenAtRest(conversation);
-  assert.equal(answer, "all paid");
-  assert.deepEqual(
-    all(events, "call.finished").map(({ text }) => text),
-    Array.from({ length: 12 }, (_, index) => `pay left m${index}`),
-  );
-  await yard[Symbol.asyncDispose]();
-});
-
-test("fifty requests of one answer wait side by side and are answered in any order [H2]", async (t) => {
-  const data = folderWith(t, {});
-  const marks = Array.from({ length: 50 }, (_, index) => `m${index}`);
-  await using model = await modelServer([
-    calls(...marks.map((mark): [string, unknown] => ["pay", { mark }])),
-    says("done"),
-  ]);
-  await using yard = await startYard({ data, model, tools: [pay(data)] });
-  const { conversation } = await yard.ask("go");
-  const open = await waitingIn(yard, conversation);
-  assert.equal(open.length, 50);
-  const inTurn = open.toSorted((one, other) => one.id.localeCompare(other.id));
-  const answers = inTurn.map((decision, index) =>
-    say(yard, decision, index % 5 === 4 ? { verdict: "reject" } : { verdict: "approve" }),
-  );
-  assert.deepEqual(await Promise.all(answers), Array(50).fill([]));
-  assert.equal((await yard.whenAtRest(conversation)).answer, "done");
-  const rejected = new Set(inTurn.filter((_, index) => index % 5 === 4).map((decision) => decision.arguments));
-  const told = toldResults(model.asked[1]?.body ?? { messages: [] });
-  assert.deepEqual(
-    told.map((text) => text.startsWith("Error: tool_rejected:")),
-    marks.map((mark) => rejected.has(JSON.stringify({ mark }))),
-  );
-});
 
 test("one rejected among five parallel calls leaves a history that the strictest server takes [H2][L5]", async (t) => {
   const data = folderWith(t, {});

@@ -46,8 +46,8 @@ test("the demo model deletes an upload only after it was approved, in both langu
   }
 });
 
-/** A data directory whose configuration has a real server, and what else its tools are to be. */
-async function withServer(t: TestContext, tools: object = {}) {
+/** A data directory whose configuration has a real server. */
+async function withServer(t: TestContext) {
   const data = await mkdtemp(join(tmpdir(), "agentyard-demo-mcp-"));
   t.after(() => rm(data, { recursive: true, force: true }));
   const config = join(data, ".config/agentyard");
@@ -55,7 +55,6 @@ async function withServer(t: TestContext, tools: object = {}) {
   const { reached } = everything();
   const every = reached.by === "program" ? { command: reached.command, args: reached.args } : {};
   await writeFile(join(config, "mcp_servers.yaml"), JSON.stringify({ servers: { every } }));
-  await writeFile(join(config, "tools.yaml"), JSON.stringify(tools));
   return { data, env: { PATH: process.env.PATH ?? "" } };
 }
 
@@ -95,18 +94,6 @@ test("the demo model calls a tool of an MCP server that is named or fits, in bot
   assert.match(none.answer, /^这个问题不在我的规则之内/);
 });
 
-test("a tool of an MCP server that models are told of is called at once [M5][G1][T1]", async (t) => {
-  const place = await withServer(t, { optional: { "mcp__every__get-sum": { always_available: true } } });
-  {
-    await using yard = await startYard(place);
-    await must(yard.client.call("restartMcpServer", { params: { server: "every" } }));
-  }
-  await using yard = await startYard({ ...place, approves: true });
-  const { events, answer } = await yard.ask("用 get-sum 计算 1.5 和 -4");
-  assert.deepEqual(madeCalls(events), ['mcp__every__get-sum {"a":1.5,"b":-4}']);
-  assert.match(answer, /The sum of 1\.5 and -4 is -2\.5/);
-});
-
 test("who has no MCP server hears that there is no rule [M5][G1]", async () => {
   await using yard = await startYard();
   const { answer, events } = await yard.ask("what is the sum of 2 and 40?");
@@ -142,20 +129,27 @@ async function drop(yard: TestYard, id: string, text: string, files: string[]) {
   return yard.whenAtRest(id);
 }
 
-test("the demo model makes slides and reports by the shipped skills [M5][K1][X6]", {
+test("the demo model makes slides and reports by the shipped skills; a topic is only words, which run and draw nothing [M5][K1][X3][X6]", {
   skip: cannotUseSkills,
 }, async (t) => {
   const data = shippedSkills(t, "slides", "data-analysis");
   await using yard = await startYard({ data, runsCode: true });
   const conversation = await newConversation(yard);
-  const english = await yard.ask("make slides about tea", { conversation });
+  const topic = "$(touch outputs/x); `id` 'q' ![a](/etc/passwd) # ../..";
+  const english = await yard.ask(`make slides about ${topic}`, { conversation });
+  const made = "touch-outputs-x-id-q-a-etc-passw";
   assert.deepEqual(callsAbout(english.events), [
     "read_file skills/slides/SKILL.md",
-    "write_file outputs/tea-outline.md",
+    `write_file outputs/${made}-outline.md`,
     "run_bash_command pptx_make.py pptx_check.py",
   ]);
-  assert.match(english.answer, /not an AI[\s\S]*I followed the skill `slides`[\s\S]*`outputs\/tea\.pptx` \(6 slides\)/);
-  assert.match(filesOf(yard, conversation)["tea.pptx"] ?? "", /^\d+ PK/);
+  assert.match(english.answer, /not an AI[\s\S]*I followed the skill `slides`[\s\S]*`outputs\/.*\.pptx` \(6 slides\)/);
+  assert.deepEqual(Object.keys(filesOf(yard, conversation)).sort(), [`${made}-outline.md`, `${made}.pptx`]);
+  assert.match(filesOf(yard, conversation)[`${made}.pptx`] ?? "", /^\d+ PK/);
+  for (const text of ["search for slides about tea", "read slides.pptx", "what are slides?"]) {
+    const { events } = await yard.ask(text, { conversation });
+    assert.ok(!callsAbout(events).some((call) => call.startsWith("run_bash")), text);
+  }
   await must(yard.client.upload(conversation, "sales.csv", Buffer.from(table)));
   const dropped = await drop(yard, conversation, "#sales.csv", ["uploads/sales.csv"]);
   assert.deepEqual(callsAbout(dropped.events), [
@@ -217,26 +211,6 @@ test("without a sandbox the demo model says so, and gives what can be had withou
     (await yard.ask("有哪些技能？", { conversation })).answer,
     /^这里的智能体有这些技能：\n\n- `data-analysis`: /,
   );
-});
-
-test("a topic is only words: it neither runs nor draws anything, and what is not wanted is not made [M5][K1][X3]", {
-  skip: cannotUseSkills,
-}, async (t) => {
-  const data = shippedSkills(t, "slides");
-  await using yard = await startYard({ data, runsCode: true });
-  const conversation = await newConversation(yard);
-  const hostile = await yard.ask("make slides about $(touch outputs/x); `id` 'q' ![a](/etc/passwd) # ../..", {
-    conversation,
-  });
-  assert.match(hostile.answer, /`outputs\/touch-outputs-x-id-q-a-etc-passw\.pptx` \(6 slides\)/);
-  assert.deepEqual(Object.keys(filesOf(yard, conversation)).sort(), [
-    "touch-outputs-x-id-q-a-etc-passw-outline.md",
-    "touch-outputs-x-id-q-a-etc-passw.pptx",
-  ]);
-  for (const text of ["search for slides about tea", "read slides.pptx", "what are slides?"]) {
-    const { events } = await yard.ask(text, { conversation });
-    assert.ok(!callsAbout(events).some((call) => call.startsWith("run_bash")), text);
-  }
 });
 
 test("where the skill is not offered the demo model says so, and works on tables as before [M5][K1]", async () => {

@@ -3,16 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
 import { createClient } from "../../src/client/client.ts";
 import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
 import { operatorRoutes } from "../../src/protocol/operator-routes.ts";
-import { openSandbox } from "../../src/sandbox/sandbox.ts";
-import { wordsFor } from "../../src/words/words.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { playedProvider } from "../world/played-provider.ts";
 import { weatherService } from "../world/weather-service.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
@@ -185,11 +181,7 @@ test("a tool is waited for as long as its caller says, and half a minute where n
   };
   await using yard = await startYard({ clock: { ...systemClock, after } });
   const { call } = yard.client;
-  const body = {
-    metadata_type: "openapi",
-    data: service.document,
-    credential: { type: "bearer", token },
-  } as const;
+  const body = { metadata_type: "openapi", data: service.document, credential: { type: "bearer", token } } as const;
   const { box_id, success_ids } = await must(call("createToolBox", { body }));
   const params = { box_id, tool_id: success_ids[0] ?? "" };
   const waited = async (more: object) => {
@@ -201,38 +193,6 @@ test("a tool is waited for as long as its caller says, and half a minute where n
   // Others wait for something else meanwhile.
   assert.ok((await waited({ timeout: 7 })).includes(7_000));
   for (const none of [{}, { timeout: 0 }, { timeout: null }]) assert.ok((await waited(none)).includes(30_000));
-});
-
-test("a program of the sandbox's tool box is waited for as long as it may run, and a minute for its turn [T4][T2]", async () => {
-  const waits: number[] = [];
-  const after: typeof systemClock.after = (ms, action) => {
-    waits.push(ms);
-    return systemClock.after(ms, action);
-  };
-  const clock = { ...systemClock, after };
-  const words = wordsFor("en");
-  await using yard = await startYard({
-    clock,
-    openSandbox: ({ config, storage, logger }) =>
-      openSandbox({
-        ...{ provider: playedProvider(), storage, clock, ids: systemIds, logger, words, settings: config.sandbox },
-      }),
-  });
-  const params = { box_id: "sandbox", tool_id: "execute_code" };
-  const waited = async (said: object, body: object) => {
-    waits.splice(0);
-    const run = await must(
-      yard.client.call("invokeTool", { params, body: { ...said, body: { code: "at once", ...body } } }),
-    );
-    assert.equal(run.status_code, 200);
-    return waits;
-  };
-  assert.ok((await waited({}, { timeout: 7 })).includes(67_000));
-  assert.ok((await waited({ timeout: 8 }, {})).includes(68_000));
-  assert.ok(
-    (await waited({ timeout: 8 }, { timeout: 9 })).includes(69_000),
-    "what is said of the program itself counts",
-  );
 });
 
 /** 60 operations, each of which needs the same 45 KB to be understood. */

@@ -96,17 +96,6 @@ test("output that was cut says where the rest is [X1]", async (t) => {
   assert.ok(kept.ok && kept.value.bytes.equals(Buffer.from(said)));
 });
 
-test("output that was not all kept says how much of it is in the file [X1][X4]", async (t) => {
-  const { ending, ...tools } = await codeTools(t);
-  const kept = Buffer.alloc(2 ** 20, "a");
-  const cut = { kind: "cut", stream: "stdout", bytes: 90_000_000, tail: Buffer.from("the end") } as const;
-  const { text } = await tools.call("run_bash_command", { command: "yes" }, ending({ says: [...says(kept), cut] }));
-  assert.match(
-    text,
-    /\n\[9\d{7} bytes of stdout are left out above; read_file temp\/\S+ has the first 1(?:\.0)? MB of it; the rest was not kept\]\n/,
-  );
-});
-
 test("variables that are gone are told, and only those [X1]", async (t) => {
   const { ending, ...tools } = await codeTools(t);
   const told = async (program: PlayedProgram, ...earlier: object[]) => {
@@ -134,19 +123,6 @@ test("variables that are gone are told, and only those [X1]", async (t) => {
   const noMemory = "Failed (out of memory). Work on less data at once.";
   assert.deepEqual(await told({ ends: full }), [noMemory, "(no output)"]);
   assert.deepEqual(await told({ ends: { ...full, isPythonLost: true } }), [noMemory, "(no output)", ended]);
-});
-
-test("many files are counted, figures are named first [X1][X6]", async (t) => {
-  const { ending, ...tools } = await codeTools(t);
-  const does = (folder: string) => {
-    for (let index = 0; index < 40; index += 1) writeFileSync(join(folder, `outputs/${index}`), "x");
-  };
-  const { sandbox } = ending({ does, says: [figure("outputs/39")] });
-  const lines = (await tools.call("execute_code", { code: "x" }, { sandbox })).text.split("\n");
-  assert.deepEqual(
-    [lines[3], lines.length, lines.at(-1)],
-    ["+ outputs/39 (1 bytes) figure", 3 + 30 + 1, "[10 more: list_files shows them]"],
-  );
 });
 
 test("a figure is shown to a model that sees, if it is a small whole image, and only named to others [X6]", async (t) => {

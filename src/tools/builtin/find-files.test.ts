@@ -8,7 +8,6 @@ import { type FileTools, fileTools } from "../../../test/world/tools.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ok } from "../../base/result.ts";
 import type { SearchQuery, SearchResult } from "../../documents/documents.ts";
-import { boundOutput } from "../output.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
 const clock = { ...systemClock, now: () => now };
@@ -176,14 +175,6 @@ test("of many entries 500 are listed, fewer for a small window, and the rest is 
   assert.match(shown.at(-1) ?? "", new RegExp(`^\\[${503 - (shown.length - 1)} more: `));
 });
 
-test("an empty folder says so, and so does a task workspace in which nothing was written [F2][W2]", async (t) => {
-  const tools = await fileTools(t);
-  assert.equal((await tools.call("list_files", { path: "temp" })).text, "(no files in temp)");
-  const task = await fileTools(t, { kind: "task" });
-  const { text } = await task.call("list_files", {});
-  assert.equal(text, "(no files: nothing was written to this workspace yet)");
-});
-
 test("a file is not listed but read, and there is no way out [F2][W5][W7]", async (t) => {
   const tools = await fileTools(t);
   writeFileSync(join(tools.folder, "uploads/a.txt"), "");
@@ -332,34 +323,6 @@ test("results are asked for within limits, and unusual endings of a search are t
     { hitsMax: 5, contextCharacters: 100, path: ".", isRegex: false },
     { hitsMax: 20, contextCharacters: 875, path: ".", isRegex: false },
   ]);
-});
-
-test("the first place that is found is always shown, however little room there is [F2][D3]", async (t) => {
-  const tools = await fileTools(t);
-  writeFileSync(join(tools.folder, "uploads/a.txt"), `${"汉".repeat(3_000)}${"价".repeat(3_000)}\n价\n`);
-  for (const outputBytesMax of [2_000, 8_000]) {
-    const input = { query: "价", context_chars: 1_000 };
-    const { text } = await tools.call("search_file", input, { documents, outputBytesMax });
-    assert.match(text, /^\d+ matching lines in 1 searched files; shown: 1\n\nuploads\/a\.txt:1.*\n.*\*\*价\*\*/);
-    assert.match(text, /\n\n\(\d found but not shown here, for want of room: use a smaller context_chars\)$/);
-    assert.equal(boundOutput(text, outputBytesMax).isCut, false);
-  }
-});
-
-test("in a very long line the column is told from which read_file can go on [F2][D3]", async (t) => {
-  const tools = await fileTools(t);
-  const hit = { path: "uploads/a.json", line: 1, column: 50_001, text: "...**x**..." };
-  const result: SearchResult = {
-    hits: [hit],
-    total: 1,
-    filesSearched: 1,
-    filesSkipped: 0,
-    stopped: undefined,
-    ...none,
-  };
-  const played = { ...unasked, search: async () => ok(result) };
-  const { text } = await tools.call("search_file", { query: "x" }, { documents: played });
-  assert.equal(text, "1 matching lines in 1 searched files; shown: 1\n\nuploads/a.json:1 column 50001\n...**x**...");
 });
 
 test("the workspace is counted as it is, also after changes from outside [W8]", async (t) => {

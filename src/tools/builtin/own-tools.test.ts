@@ -77,15 +77,6 @@ test("states and priorities are understood in the words that models use, Chinese
     assert.equal((await write([{ ...pending("a"), priority: written }])).todos[0]?.priority, priority, written);
 });
 
-test("the list is understood under other names, in a string and as a single item [T5][R1]", async () => {
-  const item = { title: "a", state: "done" };
-  for (const input of [{ items: [item] }, { todo: [item] }, { todos: JSON.stringify([item]) }, { todos: item }])
-    assert.deepEqual(
-      (await run(JSON.stringify(input))).todos.map(({ content, status }) => ({ content, status })),
-      [{ content: "a", status: "completed" }],
-    );
-});
-
 type Options = { readonly key?: string; readonly before?: readonly Todo[] };
 
 function write(todos: readonly object[], options?: Options) {
@@ -134,19 +125,6 @@ const asked: readonly [input: object, text: string][] = [
 
 test("the time is told with its weekday and in UTC [R1]", async () => {
   for (const [input, text] of asked) assert.deepEqual(await tell(input), { ok: true, value: { text } });
-});
-
-test("an unknown zone is named, and a very long one only in part [R1]", async () => {
-  for (const [timezone, zone] of [
-    ["Mars/Base", "Mars/Base"],
-    ["x".repeat(5_000), `${"x".repeat(80)}...`],
-  ]) {
-    const output = await tell({ timezone });
-    assert.deepEqual(output.ok ? {} : { code: output.failure.code, params: output.failure.params }, {
-      code: "timezone_unknown",
-      params: { zone },
-    });
-  }
 });
 
 async function tell(input: object) {
@@ -204,14 +182,6 @@ test("what was made room for is told in numbers, and the event goes with it [Z2]
     "Room was made (compact): 40 messages, about 9000 tokens before; 11 messages, about 3000 tokens now (33 %). Go on with the work.",
   );
   assert.deepEqual([events, asked], [[event], ["summarize"]]);
-});
-
-test("where there is nothing to do, or no summary came, nothing is stored and it says so [Z2]", async () => {
-  const nothing = await compact({}, async () => ok({ report: { ...report, strategy: "none", messagesBefore: 3 } }));
-  assert.match(nothing.text, /^Nothing to do: with 3 messages/);
-  const failed = await compact({}, async () => ok({ report: { ...report, strategy: "fallback" } }));
-  assert.match(failed.text, /^The model made no usable summary/);
-  assert.deepEqual([nothing.events, failed.events], [[], []]);
 });
 
 async function compact(input: object, made: ToolContext["compact"]) {

@@ -8,8 +8,7 @@ import { docx, pptx, xlsx } from "../../../test/world/packed-files.ts";
 import { paragraph, pdf, printed } from "../../../test/world/pdf-files.ts";
 import { type FileTools, fileTools } from "../../../test/world/tools.ts";
 import { boundOutput } from "../output.ts";
-import { openToolkit, outputBytesMax } from "../tools.ts";
-import { readFile } from "./read-file.ts";
+import { outputBytesMax } from "../tools.ts";
 
 test("a text file is shown whole and exactly, with its size and encoding, and is known from then on [F1][F2]", async (t) => {
   const tools = await fileTools(t);
@@ -20,26 +19,6 @@ test("a text file is shown whole and exactly, with its size and encoding, and is
     events: [{ type: "file.known", path: "uploads/a.md", hash: hashOf(text) }],
     images: 0,
   });
-});
-
-test("a part of a file is shown from a line on, and the last line says how to read on [F1]", async (t) => {
-  const tools = await fileTools(t);
-  put(tools, "uploads/a b.txt", "one\ntwo\nthree\nfour\n");
-  const first = await tools.call("read_file", { path: "uploads/a b.txt", limit: 2 });
-  assert.equal(
-    first.text,
-    "=== uploads/a b.txt (lines 1–2 of 4, 19 bytes, utf-8) ===\none\ntwo\n[more: read_file uploads/a b.txt offset=3]",
-  );
-  const rest = await tools.call("read_file", { file_path: "uploads/a b.txt", offset: "3" });
-  assert.equal(rest.text, "=== uploads/a b.txt (lines 3–4 of 4, 19 bytes, utf-8) ===\nthree\nfour");
-});
-
-test("a line past the end is refused with the number of lines there are [F1]", async (t) => {
-  const tools = await fileTools(t);
-  put(tools, "uploads/a.txt", "one\ntwo\n");
-  const { text } = await tools.call("read_file", { path: "uploads/a.txt", offset: 9 });
-  assert.match(text, /^Error: tool_arguments_unfit: .*offset 9 is past the end of uploads\/a\.txt, which has 2 lines/);
-  assert.match(text, /\{"path": "uploads\/a\.txt", "offset": 2\}\.$/);
 });
 
 test("reading page by page shows every line of a large file once, whatever the model's window [F1]", async (t) => {
@@ -218,15 +197,6 @@ test("what cannot be read is refused with what to do instead [F1][W5][W7]", asyn
     assert.match(text, error, what);
     assert.ok(!text.includes(tools.base), what);
   }
-});
-
-test("calls about one file have one order, however its path is written [F2]", () => {
-  const toolkit = openToolkit([readFile]);
-  const orders = ["outputs/a.md", "./outputs//a.md", "outputs/./a.md"].map((path) => {
-    const found = toolkit.open({ id: "1", name: "read_file", arguments: JSON.stringify({ path }) });
-    return found.ok ? found.value.opened.order : undefined;
-  });
-  assert.deepEqual(orders, ["outputs/a.md", "outputs/a.md", "outputs/a.md"]);
 });
 
 function put({ folder }: FileTools, path: string, content: string | Buffer): void {

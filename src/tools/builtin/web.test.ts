@@ -224,9 +224,7 @@ const services: Readonly<
     ...{ name: "Brave", on: { key }, off: {}, setting: "BRAVE_API_KEY" },
     answer: (hits) => ({
       type: "search",
-      ...(hits.length > 0 && {
-        web: { results: hits.map(({ text, ...hit }) => ({ ...hit, description: text })) },
-      }),
+      ...(hits.length > 0 && { web: { results: hits.map(({ text, ...hit }) => ({ ...hit, description: text })) } }),
     }),
     asked: "GET /res/v1/web/search?q=high+tide&count=5",
     header: "x-subscription-token",

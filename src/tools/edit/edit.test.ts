@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { countSteps } from "../../../test/world/steps.ts";
-import { decodeText } from "../../documents/documents.ts";
 import { applyEdits, type Plan, placesMax, planEdit } from "./match.ts";
 import { findNearMiss } from "./near-miss.ts";
 import { spliceBytes } from "./splice.ts";
@@ -109,11 +108,6 @@ test("a text that stands there several times is not changed unless all are meant
   assert.equal(edited("“a” “a”", '"a"', '"b"'), "“b” “b”");
 });
 
-test("places that overlap are several places; all of them means one after the other [F2]", () => {
-  assert.equal(planEdit("aaa", { old: "aa", new: "b", isForAll: false }).kind, "several");
-  assert.equal(edited("aaaaa", "aa", "b"), "bba");
-});
-
 test("more places than can be looked after are several places, whatever was asked [F2]", () => {
   const plan = (count: number) => planEdit("a".repeat(count), { old: "a", new: "b", isForAll: true }).kind;
   assert.deepEqual([plan(placesMax), plan(placesMax + 1)], ["edits", "several"]);
@@ -191,15 +185,6 @@ function edited(text: string, old: string, wanted: string): string {
   return applyEdits(text, plan.edits);
 }
 
-test("a file in an encoding of old becomes UTF-8, and that is said [F2][F1]", () => {
-  const gbk = Buffer.from([
-    0xb5, 0xda, 0xd2, 0xbb, 0xd0, 0xd0, 0xa3, 0xba, 0xd6, 0xd0, 0xce, 0xc4, 0x0a, 0x74, 0x77, 0x6f, 0x0a,
-  ]);
-  const file = decodeText(gbk);
-  assert.equal(file?.text, "第一行：中文\ntwo\n");
-  assert.deepEqual(editedOfSplice(gbk, "two", "2"), { bytes: Buffer.from("第一行：中文\n2\n"), isConverted: true });
-});
-
 test("edits in bytes are the edits of the text, however many and wherever [F2]", () => {
   const unit = fc.constantFrom("a", "é", "汉", "😀", "\n", "“");
   const arbitrary = fc.string({ unit, minLength: 1, maxLength: 40 });
@@ -228,14 +213,6 @@ test("edits in bytes are the edits of the text, however many and wherever [F2]",
   );
 });
 
-function editedOfSplice(bytes: Buffer, old = '"two"', wanted = '"2"') {
-  const file = decodeText(bytes);
-  assert.ok(file?.isExact);
-  const plan = planEdit(file.text, { old, new: wanted, isForAll: false });
-  assert.ok(plan.kind === "edits");
-  return spliceBytes({ ...file, bytes }, plan.edits);
-}
-
 const code = [
   "import math",
   "",
@@ -263,33 +240,6 @@ test("line numbers that were copied along are recognised [F2]", () => {
     const { difference, lines } = near(code, wanted);
     assert.deepEqual([difference, lines.includes("def area(r):")], [{ kind: "line_numbers" }, true], wanted);
   }
-});
-
-test("a file that has numbers of its own is not said to have none [F2]", () => {
-  const list = "1: buy apples\n2: buy pears\n3: buy plums\n";
-  assert.deepEqual(near(list, "2: buy pear\n3: buy plums").difference, {
-    ...{ kind: "characters", line: 2, column: 12, there: "s", wanted: "" },
-  });
-  assert.deepEqual(near("a,b\n1|x|200\n2|y|300\n", "2|y|400").difference, {
-    ...{ kind: "characters", line: 3, column: 5, there: "300", wanted: "400" },
-  });
-});
-
-test("backslashes that were written twice are recognised [F2]", () => {
-  const { difference, lines } = near(code, "def area(r):\\n\\treturn math.pi * r ** 2");
-  assert.deepEqual([difference, lines], [{ kind: "escapes" }, code.split("\n").slice(1, 6)]);
-});
-
-test("another case, another word: the first difference is named [F2]", () => {
-  assert.deepEqual(near(code, "Def Area(r):").difference, { kind: "case", line: 3 });
-  assert.deepEqual(near("x = Total + tax", "total + tax").difference, { kind: "case", line: 1 });
-  assert.deepEqual(findNearMiss(code, "def area(r):\n\treturn math.pi * r ** 3\n\ndef round_up(x):"), {
-    kind: "near",
-    first: 3,
-    lines: code.split("\n").slice(2, 7),
-    difference: { kind: "characters", line: 4, column: 24, there: "2", wanted: "3" },
-    focus: { line: 4, column: 23 },
-  });
 });
 
 test("one line that is a little different is found by what it has in common [F2]", () => {
@@ -345,17 +295,6 @@ test("of many wanted lines ten are shown, with the difference among them [F2]", 
     difference: { kind: "characters", line: 25, column: 13, there: "25 of the file", wanted: "XXV of the file" },
     focus: { line: 25, column: 12 },
   });
-});
-
-test("where nothing is like the wanted text, nothing is shown, and a bracket in common is nothing [F2]", () => {
-  const none = { kind: "none", isAll: true };
-  for (const [text, wanted] of [
-    [code, "completely other words"],
-    [code, "\n \n"],
-    ["", "a"],
-    ["if (x) {\n  y();\n}\n", "while (isOpen) {\n  close(door);\n}\n"],
-  ] as const)
-    assert.deepEqual(findNearMiss(text, wanted), none, wanted);
 });
 
 test("of a very long text only a part is looked at, the one where a line stands as it was wanted [F2]", () => {
