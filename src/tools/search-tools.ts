@@ -85,7 +85,7 @@ function likeWord({ places }: ToolIndex, word: string): [known: string, weight: 
  * Words in small letters and without their endings: `listPullRequests`, `list_pull_requests` and "list pull request" are
  * the same. Chinese has no blanks between words: there each two signs that stand together are one.
  */
-export function wordsIn(text: string): string[] {
+function wordsIn(text: string): string[] {
   const parted = text.normalize("NFKC").replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2");
   return Array.from(parted.toLowerCase().matchAll(/\p{Script=Han}+|[\p{L}\p{N}]+/gu), ([piece]) => piece).flatMap(
     (piece) => (isHan.test(piece) ? pairsIn(piece) : piece.split(hanPart).flatMap(wordOrPairs)),
