@@ -23,6 +23,9 @@ const namePatterns = process.argv.slice(2).map((pattern) => new RegExp(pattern))
 /** As it is when the first file begins: the test runner itself listens to the process. */
 let before: LaneState | undefined;
 
+/** Without a parent nobody hears of the rest. */
+const leave = () => process.exit(1);
+process.once("disconnect", leave);
 process.on("message", ({ file }: ToLane) => {
   if (file === undefined) return end();
   void test(file, (t) => {
@@ -45,6 +48,7 @@ function send(message: FromLane): void {
 }
 
 function end(): void {
+  process.off("disconnect", leave);
   process.disconnect?.();
   const late = setTimeout(() => {
     const open = process.getActiveResourcesInfo().join(", ");
