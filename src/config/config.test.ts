@@ -43,23 +43,8 @@ test("whatever is written, the answer is a configuration or mistakes with words 
   const names = fc.constantFrom(...knownVariables());
   const text = fc.oneof(fc.string(), anyText(), fc.constantFrom("0", "-1", "true", "http://", "~"));
   const env = fc.dictionary(names, text, { maxKeys: 5 });
-  const piece = fc.constantFrom(
-    "loop:",
-    "\n",
-    "  ",
-    "steps_max",
-    ": ",
-    "- ",
-    "5",
-    "*a",
-    "&a ",
-    "{",
-    "]",
-    '"',
-    "#",
-    "? ",
-    "|",
-  );
+  const pieces = ["loop:", "\n", "  ", "steps_max", ": ", "- ", "5", "*a", "&a ", "{", "]", '"', "#", "? ", "|"];
+  const piece = fc.constantFrom(...pieces);
   const yaml = fc.oneof(
     fc.string(),
     fc.array(piece).map((pieces) => pieces.join("")),

@@ -11,12 +11,7 @@ const mebibyte = 1024 ** 2;
 
 test("sandboxes are those of this machine unless a Docker engine is named, until the next start [P5][X3][N1]", async (t) => {
   assert.deepEqual((await load(t, "")).provider, { kind: "local" });
-  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const request = (env: Record<string, string>) => ({
-    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
-    env: { AGENTYARD_DATA: folder, ...env },
-  });
+  const { folder, request } = place(t);
   const docker = { AGENTYARD_SANDBOX_PROVIDER: "docker" };
   const first = await loadConfig(request(docker));
   assert.ok(first.ok);
@@ -40,18 +35,13 @@ test("sandboxes are those of this machine unless a Docker engine is named, until
 });
 
 test("sandboxes of other machines need their addresses and a secret, which no file of a project can have [P5][X3][N1]", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { folder, request: asked } = place(t);
   const secret = "a secret of servers and their hosts";
-  const request = {
-    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
-    env: {
-      ...{ AGENTYARD_DATA: folder, AGENTYARD_SANDBOX_PROVIDER: "remote", AGENTYARD_SANDBOX_SECRET: secret },
-      ...{ AGENTYARD_SANDBOX_HOSTS: "https://one.example:9200/, http://[::1]:9200" },
-      ...{ AGENTYARD_SANDBOX_HOSTS_CA: "own.pem", AGENTYARD_SANDBOX_HOST_TLS: "shown" },
-      AGENTYARD_FILES_DIR: "volume",
-    },
-  };
+  const request = asked({
+    ...{ AGENTYARD_SANDBOX_PROVIDER: "remote", AGENTYARD_SANDBOX_SECRET: secret, AGENTYARD_FILES_DIR: "volume" },
+    ...{ AGENTYARD_SANDBOX_HOSTS: "https://one.example:9200/, http://[::1]:9200" },
+    ...{ AGENTYARD_SANDBOX_HOSTS_CA: "own.pem", AGENTYARD_SANDBOX_HOST_TLS: "shown" },
+  });
   const loaded = await loadConfig(request);
   assert.ok(loaded.ok, JSON.stringify(loaded));
   const { provider, hosting } = loaded.value;
@@ -80,13 +70,9 @@ test("sandboxes of other machines need their addresses and a secret, which no fi
 });
 
 test("a cluster, its namespace, image and volume are settings, with those of a server inside it as defaults [P5][X3][N1]", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const request = (env: Record<string, string>) => ({
-    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
-    env: { AGENTYARD_DATA: folder, AGENTYARD_SANDBOX_PROVIDER: "kubernetes", ...env },
-  });
-  const inside = await loadConfig(request({}));
+  const { folder, request } = place(t);
+  const cluster = { AGENTYARD_SANDBOX_PROVIDER: "kubernetes" };
+  const inside = await loadConfig(request(cluster));
   const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
   assert.deepEqual(inside.ok && inside.value.provider, {
     ...{ kind: "kubernetes", server: "https://kubernetes.default.svc", tokenFile: `${serviceAccount}/token` },
@@ -96,6 +82,7 @@ test("a cluster, its namespace, image and volume are settings, with those of a s
   const prefix = "AGENTYARD_SANDBOX_KUBERNETES_";
   const outside = await loadConfig(
     request({
+      ...cluster,
       ...{ [`${prefix}SERVER`]: "https://cluster.example:6443", [`${prefix}TOKEN_FILE`]: "token" },
       ...{ [`${prefix}NAMESPACE`]: "boxes", [`${prefix}IMAGE`]: "registry.example/box:1" },
       ...{ [`${prefix}RUNTIME_CLASS`]: "gvisor", [`${prefix}VOLUME_CLAIM`]: "files", [`${prefix}VOLUME_PATH`]: "a/b" },
@@ -194,27 +181,29 @@ test("our own names for the sandbox are read in their units [P5][X4][X5]", async
   );
 });
 
-const policies: [says: string, yaml: string, fileBytesMax: number, filesMax: number, types: readonly string[]][] = [
-  [
-    "follows the uploads where it says nothing itself",
-    "uploads: { file_bytes_max: 10, files_max: 3, types: [csv] }",
-    ...([10, 3, ["csv"]] as const),
-  ],
-  [
-    "has its own word where both are given",
-    "uploads: { file_bytes_max: 10, files_max: 3, types: [csv] }\nsandbox_platform: { file_upload_config: { max_file_size: 2, max_file_count: 4, allowed_file_types: [png] } }",
-    ...([2 * mebibyte, 4, ["png"]] as const),
-  ],
-  [
-    "takes a unit alone for a hundred of it",
-    "uploads: { file_bytes_max: 10 }\nsandbox_platform: { file_upload_config: { max_file_size_unit: KB } }",
-    ...([102_400, 50, defaultUploadPolicy.types] as const),
-  ],
-];
-for (const [says, yaml, fileBytesMax, filesMax, types] of policies) {
-  test(`the temparea ${says} [P5][F4]`, async (t) => {
-    assert.deepEqual((await load(t, yaml)).sandbox.uploads, { fileBytesMax, filesMax, types });
+test("the temparea follows the uploads, unless it has its own word; a unit alone is a hundred of it [P5][F4]", async (t) => {
+  const uploads = "uploads: { file_bytes_max: 10, files_max: 3, types: [csv] }";
+  const own = (text: string) => `${uploads}\nsandbox_platform: { file_upload_config: { ${text} } }`;
+  const types = ["csv"];
+  for (const [yaml, expected] of [
+    [uploads, { fileBytesMax: 10, filesMax: 3, types }],
+    [
+      own("max_file_size: 2, max_file_count: 4, allowed_file_types: [png]"),
+      { fileBytesMax: 2 * mebibyte, filesMax: 4, types: ["png"] },
+    ],
+    [own("max_file_size_unit: KB"), { fileBytesMax: 102_400, filesMax: 3, types }],
+  ] as const)
+    assert.deepEqual((await load(t, yaml)).sandbox.uploads, expected);
+});
+
+function place(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "agentyard-provider-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const request = (env: Record<string, string>) => ({
+    ...{ cwd: folder, homeDir: folder, programDir: folder, flags: {} },
+    env: { AGENTYARD_DATA: folder, ...env },
   });
+  return { folder, request };
 }
 
 async function load(t: TestContext, yaml: string): Promise<Config> {

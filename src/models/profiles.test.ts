@@ -93,19 +93,10 @@ test("the user's own words win over the table [M1]", () => {
 });
 
 test("local addresses are told from public ones [M1]", () => {
-  const local = [
-    "localhost",
-    "127.0.0.1",
-    "10.1.2.3",
-    "172.16.0.1",
-    "192.168.1.9",
-    "100.64.0.1",
-    "[::1]",
-    "[fd00::1]",
-    "box.local",
-    "ollama",
-    "host.docker.internal",
-  ];
+  const local =
+    "localhost 127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.9 100.64.0.1 [::1] [fd00::1] box.local ollama host.docker.internal".split(
+      " ",
+    );
   const remote = ["api.openai.com", "172.32.0.1", "11.0.0.1", "100.63.0.1", "[2001:db8::1]", "10.example.com", ""];
   assert.deepEqual(
     local.filter((host) => !isLocalHost(host)),
@@ -188,59 +179,32 @@ for (const [what, text, tokens] of cases) {
   test(`tokens are estimated: ${what} [M1]`, () => assert.equal(estimateTokens(text), tokens));
 }
 
-const all: readonly Slot[] = Slot.options;
 const plain: ModelFacts = { hasImages: false, hasCode: false, task: "hello", final: false };
-const complex = "Do this:\n1. read\n2. compare\n3. report";
+const complex = { task: "Do this:\n1. read\n2. compare\n3. report" };
+const [images, code, final] = [{ hasImages: true }, { hasCode: true }, { final: true }];
 
-const choices: readonly [
-  what: string,
-  facts: Partial<ModelFacts>,
-  filled: readonly Slot[],
-  slot: Slot,
-  reason: string,
-][] = [
-  ["nothing special goes to base", {}, all, "base", "default"],
-  [
-    "the user's preference comes first",
-    { preferred: "chat", hasImages: true, hasCode: true },
-    all,
-    "chat",
-    "preferred",
-  ],
-  ["a preference for an empty slot is still named", { preferred: "chat" }, ["base"], "chat", "preferred"],
-  ["images go to vision before code", { hasImages: true, hasCode: true }, all, "vision", "images"],
-  [
-    "images without a vision slot do not block code",
-    { hasImages: true, hasCode: true },
-    ["base", "code"],
-    "code",
-    "code",
-  ],
-  ["code goes before complexity", { hasCode: true, task: complex }, all, "code", "code"],
-  ["a complex task goes to reasoning", { task: complex }, all, "reasoning", "complex: 3 parts"],
-  ["a complex task without a reasoning slot goes to base", { task: complex }, ["base", "code"], "base", "default"],
-  [
-    "code without a code slot may still be complex",
-    { hasCode: true, task: complex },
-    ["base", "reasoning"],
-    "reasoning",
-    "complex: 3 parts",
-  ],
-  ["the last answer goes to chat", { final: true, hasCode: true, task: complex }, all, "chat", "final"],
-  [
-    "the last answer without a chat slot goes to base",
-    { final: true, hasCode: true, task: complex },
-    ["base", "code", "reasoning"],
-    "base",
-    "default",
-  ],
-  ["the last answer with images goes to vision", { final: true, hasImages: true }, all, "vision", "images"],
-  ["the last answer with a preference goes there", { final: true, preferred: "code" }, all, "code", "preferred"],
+/** What is filled: all slots, or these. */
+type Choice = readonly [what: string, facts: Partial<ModelFacts>, filled: string, slot: string, reason: string];
+const choices: readonly Choice[] = [
+  ["nothing special goes to base", {}, "", "base", "default"],
+  ["the preference comes first", { preferred: "chat", ...images, ...code }, "", "chat", "preferred"],
+  ["a preference for an empty slot is still named", { preferred: "chat" }, "base", "chat", "preferred"],
+  ["images go to vision before code", { ...images, ...code }, "", "vision", "images"],
+  ["images without a vision slot do not block code", { ...images, ...code }, "base code", "code", "code"],
+  ["code goes before complexity", { ...code, ...complex }, "", "code", "code"],
+  ["a complex task goes to reasoning", complex, "", "reasoning", "complex: 3 parts"],
+  ["a complex task without a reasoning slot goes to base", complex, "base code", "base", "default"],
+  ["code without a slot", { ...code, ...complex }, "base reasoning", "reasoning", "complex: 3 parts"],
+  ["the last answer goes to chat", { ...final, ...code, ...complex }, "", "chat", "final"],
+  ["the last answer without a chat slot", { ...final, ...code, ...complex }, "base code reasoning", "base", "default"],
+  ["the last answer with images goes to vision", { ...final, ...images }, "", "vision", "images"],
+  ["the last answer with a preference goes there", { ...final, preferred: "code" }, "", "code", "preferred"],
 ];
 
 for (const [what, facts, filled, slot, reason] of choices) {
   test(`a model is chosen: ${what} [M2]`, () => {
-    assert.deepEqual(defaultResolver({ ...plain, ...facts }, new Set(filled)), { slot, reason });
+    const slots = filled === "" ? Slot.options : filled.split(" ").map((name) => Slot.parse(name));
+    assert.deepEqual(defaultResolver({ ...plain, ...facts }, new Set(slots)), { slot, reason });
   });
 }
 

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { countSteps } from "../../test/world/steps.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
-import { noMetrics } from "./counted.ts";
+import { systemClock } from "../base/clock.ts";
 import { openLogFile } from "./log-file.ts";
 import { type LogOptions, openLogs } from "./observe.ts";
 import { redact, redactForLog } from "./redact.ts";
-import { noTracer } from "./tracer.ts";
-import { openWatch } from "./watch.ts";
+
 
 const morning = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
@@ -49,29 +47,6 @@ test("only lines of the chosen level are kept; off makes no file [O1]", async (t
   off.logs.error("lost");
   await off.logs.close();
   assert.deepEqual([off.logs.path, readdirSync(off.dir)], [undefined, []]);
-});
-
-test("lines are gathered for a moment; a grave one is written at once [O1]", async (t) => {
-  const timers: (() => void)[] = [];
-  const clock: Clock = {
-    ...systemClock,
-    after(_, action) {
-      timers.push(action);
-      return () => {};
-    },
-  };
-  const { logs } = open(t, { clock });
-  const text = () => readFileSync(logs.path ?? "", "utf8");
-  logs.info("one");
-  logs.info("two");
-  assert.deepEqual([timers.length, text()], [1, ""]);
-  timers[0]?.();
-  await logs.flush();
-  assert.equal(text().split("\n").length, 3);
-
-  logs.error("last words");
-  while (!text().includes("last words")) await new Promise(setImmediate);
-  await logs.close();
 });
 
 test("a folder that cannot be written costs the log, not the product [O1]", async (t) => {
@@ -159,22 +134,6 @@ function folder(t: TestContext): string {
 function noDevFull(): string | false {
   return process.platform === "linux" ? false : "/dev/full is found on Linux only";
 }
-
-test("a turn is measured from its beginning; one that began before this process is counted and not measured [O1]", () => {
-  const ended: unknown[] = [];
-  const metrics = { ...noMetrics, turnEnded: (turn: unknown) => void ended.push(turn) };
-  const watch = openWatch({
-    ...{ tracer: noTracer, metrics, idOf: async () => undefined, isKnownTool: () => false },
-    logger: { error: () => assert.fail("nothing broke") },
-  });
-  watch.appended(1, [{ type: "turn.started", turn: 1, message: "m", epoch: 1 }], 1_000);
-  watch.appended(1, [{ type: "turn.finished", turn: 1, outcome: "done" }], 1_250);
-  watch.appended(2, [{ type: "turn.finished", turn: 7, outcome: "cancelled" }], 2_000);
-  assert.deepEqual(ended, [
-    { outcome: "done", ms: 250 },
-    { outcome: "cancelled", ms: undefined },
-  ]);
-});
 
 const shapes: [shown: string, hidden: string, around: string][] = [
   ["an OpenAI key", "sk-proj-4fGh7_kLmN09", "key … here"],

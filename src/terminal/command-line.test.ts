@@ -168,28 +168,20 @@ for (const [line, what] of [...refused, ...refusedOfRun]) {
   });
 }
 
-for (const [line, name] of [
-  [["run", "--resume", "", "hi"], "--resume"],
-  [["run", "--resume=", "hi"], "--resume"],
-  [["chat", "--resume", ""], "--resume"],
-  [["log", ""], "log"],
-  [["replay", " "], "replay"],
+const pathEmpty = "--file was given an empty path (is the variable set?)";
+const idEmpty = (name: string) => `${name} was given an empty id (is the variable set?)`;
+for (const [line, what] of [
+  [["run", "--resume", "", "hi"], idEmpty("--resume")],
+  [["run", "--resume=", "hi"], idEmpty("--resume")],
+  [["chat", "--resume", ""], idEmpty("--resume")],
+  [["log", ""], idEmpty("log")],
+  [["replay", " "], idEmpty("replay")],
+  [["run", "--file", "", "hi"], pathEmpty],
+  [["run", "--file=", "hi"], pathEmpty],
+  [["run", "-f", " ", "-f", "a.csv", "hi"], pathEmpty],
 ] as const) {
-  test(`an empty id is refused: ${JSON.stringify(line)} [P2]`, () => {
+  test(`what is empty is refused: ${JSON.stringify(line)} [P2][F3]`, () => {
     const parsed = parseCommandLine(line, wordsFor("en").terminal);
-    const what = `${name} was given an empty id (is the variable set?)`;
-    assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
-  });
-}
-
-for (const line of [
-  ["run", "--file", "", "hi"],
-  ["run", "--file=", "hi"],
-  ["run", "-f", " ", "-f", "a.csv", "hi"],
-]) {
-  test(`an empty name of a file is refused: ${JSON.stringify(line)} [P2][F3]`, () => {
-    const parsed = parseCommandLine(line, wordsFor("en").terminal);
-    const what = "--file was given an empty path (is the variable set?)";
     assert.deepEqual(parsed.ok ? parsed.value : parsed.failure.params, { what });
   });
 }
@@ -216,25 +208,11 @@ test("a chat is drawn at once where nothing but a chat was typed [U1]", () => {
 });
 
 test("what may have to be refused, and every other command, is read in full before anything is drawn [U1][P2]", () => {
-  for (const argv of [
-    ["run", "hello"],
-    ["--help"],
-    ["-v"],
-    ["--plain"],
-    ["--screen-reader"],
-    ["--nonsense"],
-    ["nonsense"],
-    ["--lang", "fr"],
-    ["--lang"],
-    ["--data", ""],
-    ["--data="],
-    ["--continue=yes"],
-    ["--model", "base"],
-    ["-x"],
-    ["--"],
-    ["-cx"],
-  ])
-    assert.equal(typedChat(argv), undefined, argv.join(" "));
+  const lines = "run hello|--help|-v|--plain|--screen-reader|--nonsense|nonsense|--lang fr|--lang|--data |--data=";
+  for (const line of `${lines}|--continue=yes|--model base|-x|--|-cx`.split("|")) {
+    const argv = line.split(" ");
+    assert.equal(typedChat(argv), undefined, line);
+  }
 });
 
 const asked = (tool: string, input: object, kind: "approval" | "question" = "approval") =>

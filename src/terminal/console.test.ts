@@ -72,29 +72,6 @@ test("a key is a choice where it was pressed alone, after a moment of quiet; oth
   console.close();
 });
 
-test("at a choice / opens the line for a command, and an emptied line leads back to the choice [H2][U1]", async () => {
-  const { console, type, clock, waitFor, typed } = open();
-  const first = console.read(choice);
-  type(`/help${keys.enter}`);
-  assert.deepEqual(await first, { kind: "line", text: "/help" });
-  const second = console.read(choice);
-  clock.move(400);
-  await waitFor("y/n ");
-  await typed("/");
-  await waitFor("> /");
-  await typed(`ne${keys.backspace}${keys.backspace}${keys.backspace}`);
-  clock.move(400);
-  await waitFor("y/n ");
-  await typed("/x");
-  await typed(keys.interrupt);
-  clock.move(400);
-  await waitFor("y/n ");
-  clock.move(400);
-  type("y");
-  assert.deepEqual(await second, { kind: "key", key: "y" });
-  console.close();
-});
-
 test("what was typed before the line to edit stood there is not what somebody wrote into it [H2]", async () => {
   const { console, type, clock, waitFor, typed } = open();
   await typed(`lp${keys.enter}half`);

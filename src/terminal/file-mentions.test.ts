@@ -84,31 +84,8 @@ test("a name may hold what usually ends one: it is read up to the next blank as 
   assert.deepEqual(readings("#a.csv,#b.csv"), [["a.csv,", "a.csv"], ["b.csv"]]);
 });
 
-const piece = fc.constantFrom(
-  ...["#", "#", "a", "数据", ".csv", "/", "\\", " ", "\n", '"', "'", "`", "```", "(", ")", "（", "）", "{", "}", ","],
-  ...[
-    "，",
-    "*",
-    "**",
-    "?",
-    "[",
-    "]",
-    "~",
-    "@",
-    "12",
-    "＃",
-    "“",
-    "”",
-    "《",
-    "：",
-    "fff",
-    "\u{1f600}",
-    "\u{20000}",
-    "\ud800",
-    "\u202e",
-    "\t",
-  ],
-);
+const marks = [..."##a数/\\ \n\"'`(){},（），*?[]~@＃“”《：\u{1f600}\u{20000}\u202e\t"];
+const piece = fc.constantFrom(...marks, "数据", ".csv", "```", "**", "12", "fff", "\ud800");
 const anyWords = fc.oneof(
   anyText(),
   fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join("")),

@@ -66,14 +66,6 @@ const toolsMistakes = rowsOf(`
   core: now → 1: core holds other settings. Write them below it, such as read_file.
   core:¶  now: { tags: web } → 2: core.now.tags is not a list. Write one line for each below it: - web.`);
 
-test("a mistake in tools.yaml is an error with file, line and what to write [P5][T1]", async (t) => {
-  const place = operatorFolder(t);
-  for (const [yaml, mistake] of toolsMistakes) {
-    place.write("config/tools.yaml", yaml);
-    assert.deepEqual(await place.mistakes(), [`config/tools.yaml:${mistake}`]);
-  }
-});
-
 test("a folder that the program was only started in may switch tools off, but not on again what the user switched off [P5][T1]", async (t) => {
   const place = operatorFolder(t, { isClone: false });
   place.write("me/.config/agentyard/tools.yaml", "optional: { execute_code: { enabled: false } }\n");
@@ -176,14 +168,6 @@ const skillsMistakes = rowsOf(`
   skills:¶  My Skill: {} → 2: skills is My Skill. Write a name of letters, digits and . _ - such as pdf.
   skills:¶  pdf: { enabled: maybe } → 2: skills.pdf.enabled is maybe. Write true or false.
   skills:¶  pdf: { auto_load_on_file_types: pdf } → 2: skills.pdf.auto_load_on_file_types is not a list. Write one line for each below it: - pdf.`);
-
-test("a mistake in skills.yaml is an error with file, line and what to write [P5][K1]", async (t) => {
-  const place = operatorFolder(t);
-  for (const [yaml, mistake] of skillsMistakes) {
-    place.write("config/skills.yaml", yaml);
-    assert.deepEqual(await place.mistakes(), [`config/skills.yaml:${mistake}`]);
-  }
-});
 
 test("skills are looked for in the folders of other programs, the nearest first, and only in folders that somebody chose [K1][P5]", async (t) => {
   const place = operatorFolder(t);
@@ -295,19 +279,15 @@ const serversMistakes = rowsOf(`
   servers:¶  a:¶    command: x¶    tools:¶      t: { alias: with blanks } → 5: servers.a.tools.t.alias is with blanks. Write a name of letters, digits and . _ - such as read_document.
   settings: { startup_timeout: 0 } → 1: settings.startup_timeout is 0. Write a whole number from 1 to 3600.`);
 
-test("a mistake in mcp_servers.yaml is an error with file, line and what to write [P5][G1]", async (t) => {
-  const place = operatorFolder(t);
-  for (const [yaml, mistake] of serversMistakes) {
-    place.write("config/mcp_servers.yaml", yaml);
-    assert.deepEqual(await place.mistakes(), [`config/mcp_servers.yaml:${mistake}`]);
+test("a mistake in tools.yaml, skills.yaml or mcp_servers.yaml is an error with file, line and what to write [P5][T1][K1][G1]", async (t) => {
+  const files = { "tools.yaml": toolsMistakes, "skills.yaml": skillsMistakes, "mcp_servers.yaml": serversMistakes };
+  for (const [file, rows] of Object.entries(files)) {
+    const place = operatorFolder(t);
+    for (const [yaml, mistake] of rows) {
+      place.write(`config/${file}`, yaml);
+      assert.deepEqual(await place.mistakes(), [`config/${file}:${mistake}`]);
+    }
   }
-});
-
-test("the same MCP server twice in one file is an error that names the line [P5][G1]", async (t) => {
-  const place = operatorFolder(t);
-  place.write("config/mcp_servers.yaml", "servers:\n  a: { command: x }\n  a: { command: y }\n");
-  const [mistake = ""] = await place.mistakes();
-  assert.match(mistake, /^config\/mcp_servers\.yaml:3: .*unique/);
 });
 
 test("a folder that the program was only started in starts no MCP server [P5][G1][Q1]", async (t) => {

@@ -293,44 +293,25 @@ test("the language is that of the system, unless somebody chose one [P4]", async
 
 test("each of the five slots is filled by its variables, also by their other names [M1]", async (t) => {
   const place = makePlace(t);
-  const { models, notes } = await place.load({
-    env: {
-      MODEL_BASIC_API_KEY: " sk-base ",
-      MODEL_BASIC_ID: "gpt-5",
-      MODEL_REASON_API_KEY: "sk-reason",
-      MODEL_REASON_ID: "deepseek-reasoner",
-      MODEL_REASON_BASE_URL: "https://api.deepseek.com/v1/",
-      MODEL_VISION_BASE_URL: "http://127.0.0.1:11434/v1",
-      MODEL_VISION_ID: "qwen3-vl",
-      MODEL_CODE_API_KEY: "sk-code",
-      MODEL_CODE_ID: "coder",
-      MODEL_CODE_TEMPERATURE: "0.2",
-      MODEL_CODE_MAX_COMPLETION_TOKENS: "4096",
-      MODEL_CODE_CONTEXT_WINDOW: "200000",
-    },
+  const reason = "https://api.deepseek.com/v1";
+  const env = {
+    ...{ MODEL_BASIC_API_KEY: " sk-base ", MODEL_BASIC_ID: "gpt-5", MODEL_REASON_API_KEY: "sk-reason" },
+    ...{ MODEL_REASON_ID: "deepseek-reasoner", MODEL_REASON_BASE_URL: `${reason}/` },
+    ...{ MODEL_VISION_BASE_URL: "http://127.0.0.1:11434/v1", MODEL_VISION_ID: "qwen3-vl" },
+    ...{ MODEL_CODE_API_KEY: "sk-code", MODEL_CODE_ID: "coder", MODEL_CODE_TEMPERATURE: "0.2" },
+    ...{ MODEL_CODE_MAX_COMPLETION_TOKENS: "4096", MODEL_CODE_CONTEXT_WINDOW: "200000" },
+  };
+  const { models, notes } = await place.load({ env });
+  const none = { api: undefined, temperature: undefined, maxTokens: undefined, contextWindow: undefined };
+  const slot = (slot: string, baseUrl: string, apiKey: string | undefined, model: string, some: object = {}) => ({
+    [slot]: { slot, baseUrl, apiKey, model, ...none, ...some },
   });
-  const options = { api: undefined, temperature: undefined, maxTokens: undefined, contextWindow: undefined };
   const openAi = "https://api.openai.com/v1";
   assert.deepEqual(models.slots, {
-    base: { slot: "base", baseUrl: openAi, apiKey: "sk-base", model: "gpt-5", ...options },
-    reasoning: {
-      slot: "reasoning",
-      baseUrl: "https://api.deepseek.com/v1",
-      apiKey: "sk-reason",
-      model: "deepseek-reasoner",
-      ...options,
-    },
-    vision: { slot: "vision", baseUrl: "http://127.0.0.1:11434/v1", apiKey: undefined, model: "qwen3-vl", ...options },
-    code: {
-      slot: "code",
-      baseUrl: openAi,
-      apiKey: "sk-code",
-      model: "coder",
-      api: undefined,
-      temperature: 0.2,
-      maxTokens: 4096,
-      contextWindow: 200_000,
-    },
+    ...slot("base", openAi, "sk-base", "gpt-5"),
+    ...slot("reasoning", reason, "sk-reason", "deepseek-reasoner"),
+    ...slot("vision", "http://127.0.0.1:11434/v1", undefined, "qwen3-vl"),
+    ...slot("code", openAi, "sk-code", "coder", { temperature: 0.2, maxTokens: 4096, contextWindow: 200_000 }),
   });
   assert.deepEqual(notes, []);
 });
@@ -338,26 +319,16 @@ test("each of the five slots is filled by its variables, also by their other nam
 test("OpenAI's own variables fill the base slot only where it has nothing of its own [M1]", async (t) => {
   const place = makePlace(t);
   const openAi = { OPENAI_API_KEY: "sk-open", OPENAI_BASE_URL: "https://open.example/v1", OPENAI_MODEL: "open-1" };
-  const baseOf = async (env: Record<string, string>) => {
-    const { baseUrl, apiKey, model } = (await place.load({ env })).models.slots.base ?? {};
-    return [baseUrl, apiKey, model];
-  };
-  assert.deepEqual(await baseOf(openAi), ["https://open.example/v1", "sk-open", "open-1"]);
-  assert.deepEqual(await baseOf({ ...openAi, MODEL_BASIC_ID: "own-1" }), [
-    "https://open.example/v1",
-    "sk-open",
-    "own-1",
-  ]);
-  assert.deepEqual(await baseOf({ ...openAi, MODEL_BASIC_API_KEY: "sk-own", MODEL_BASIC_ID: "own-1" }), [
-    "https://api.openai.com/v1",
-    "sk-own",
-    "own-1",
-  ]);
-  assert.deepEqual(await baseOf({ ...openAi, MODEL_BASIC_BASE_URL: "http://127.0.0.1:8080/v1" }), [
-    "http://127.0.0.1:8080/v1",
-    undefined,
-    "gpt-4",
-  ]);
+  const [open, own] = ["https://open.example/v1", "https://api.openai.com/v1"];
+  for (const [more, ...expected] of [
+    [{}, open, "sk-open", "open-1"],
+    [{ MODEL_BASIC_ID: "own-1" }, open, "sk-open", "own-1"],
+    [{ MODEL_BASIC_API_KEY: "sk-own", MODEL_BASIC_ID: "own-1" }, own, "sk-own", "own-1"],
+    [{ MODEL_BASIC_BASE_URL: "http://127.0.0.1:8080/v1" }, "http://127.0.0.1:8080/v1", undefined, "gpt-4"],
+  ] as const) {
+    const { baseUrl, apiKey, model } = (await place.load({ env: { ...openAi, ...more } })).models.slots.base ?? {};
+    assert.deepEqual([baseUrl, apiKey, model], expected);
+  }
 });
 
 test("settings of models that do not do what was meant are pointed out [M1]", async (t) => {

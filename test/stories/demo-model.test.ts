@@ -93,17 +93,6 @@ test("files named with # are worked on where they were put, one after another [M
   }
 });
 
-test("what the demo model did is undone by the user, as it says [M5][W12]", async () => {
-  await using yard = await startYard({ approves: true });
-  const conversation = await newConversation(yard);
-  await upload(yard, conversation, "a.txt", "old\n");
-  await yard.ask("change old to new in uploads/a.txt", { conversation });
-  assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "new\n");
-  await must(yard.client.call("undoTurn", { params: { id: conversation } }));
-  assert.equal(await contentOf(yard, conversation, "uploads/a.txt"), "old\n");
-  assert.match((await yard.ask("撤销", { conversation })).answer, /`\/undo` 撤销上一个回合/);
-});
-
 async function newConversation(yard: TestYard): Promise<string> {
   return (await must(yard.client.call("createConversation", { body: {} }))).id;
 }

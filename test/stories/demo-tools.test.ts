@@ -24,26 +24,21 @@ async function uploadsOf(yard: TestYard, id: string): Promise<string[]> {
   return items.flatMap(({ name, type }) => (type === "file" ? [name] : []));
 }
 
-test("the demo model deletes an upload only after it was approved, in both languages [M5][H1][H2]", {
+test("the demo model deletes an upload only after it was approved [M5][H1][H2]", {
   skip: cannotRunCode,
 }, async () => {
   await using yard = await startYard({ runsCode: true });
-  for (const [prompt, told] of [
-    ["delete uploads/x.csv", /I deleted `uploads\/x\.csv`/],
-    ["删除 uploads/x.csv", /已删除 `uploads\/x\.csv`/],
-  ] as const) {
-    const conversation = await conversationWith(yard, "x.csv");
-    assert.equal((await yard.ask(prompt, { conversation })).status, "waiting");
-    const [open, ...others] = await inboxOf(yard);
-    assert.deepEqual(
-      [open?.tool, open?.arguments, open?.findings?.map(({ kind }) => kind), others.length],
-      ["run_bash_command", '{"command":"rm -- uploads/x.csv"}', ["delete"], 0],
-    );
-    assert.deepEqual(await uploadsOf(yard, conversation), ["x.csv"]);
-    assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
-    assert.match((await yard.whenAtRest(conversation)).answer, told);
-    assert.deepEqual(await uploadsOf(yard, conversation), []);
-  }
+  const conversation = await conversationWith(yard, "x.csv");
+  assert.equal((await yard.ask("删除 uploads/x.csv", { conversation })).status, "waiting");
+  const [open, ...others] = await inboxOf(yard);
+  assert.deepEqual(
+    [open?.tool, open?.arguments, open?.findings?.map(({ kind }) => kind), others.length],
+    ["run_bash_command", '{"command":"rm -- uploads/x.csv"}', ["delete"], 0],
+  );
+  assert.deepEqual(await uploadsOf(yard, conversation), ["x.csv"]);
+  assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
+  assert.match((await yard.whenAtRest(conversation)).answer, /已删除 `uploads\/x\.csv`/);
+  assert.deepEqual(await uploadsOf(yard, conversation), []);
 });
 
 /** A data directory whose configuration has a real server. */
@@ -94,13 +89,6 @@ test("the demo model calls a tool of an MCP server that is named or fits, in bot
   assert.match(none.answer, /^这个问题不在我的规则之内/);
 });
 
-test("who has no MCP server hears that there is no rule [M5][G1]", async () => {
-  await using yard = await startYard();
-  const { answer, events } = await yard.ask("what is the sum of 2 and 40?");
-  assert.match(answer, /I have no rule for that/);
-  assert.deepEqual(madeCalls(events), ['find_tools {"query":"what is the sum of 2 and 40?"}']);
-});
-
 const table =
   "region,product,amount,date\nEast,tea,120,2024-01-02\nNorth,coffee,95.5,2024-02-03\nEast,coffee,,2024-02-09\nSouth,tea,300,2024-03-01\n";
 
@@ -129,23 +117,24 @@ async function drop(yard: TestYard, id: string, text: string, files: string[]) {
   return yard.whenAtRest(id);
 }
 
-test("the demo model makes slides and reports by the shipped skills; a topic is only words, which run and draw nothing [M5][K1][X3][X6]", {
+test("the demo model makes slides and reports by the shipped skills, whatever stands in the topic, and none that are not wanted [M5][K1][X3][X6]", {
   skip: cannotUseSkills,
 }, async (t) => {
   const data = shippedSkills(t, "slides", "data-analysis");
   await using yard = await startYard({ data, runsCode: true });
   const conversation = await newConversation(yard);
-  const topic = "$(touch outputs/x); `id` 'q' ![a](/etc/passwd) # ../..";
+  // A topic is only words: it neither runs nor draws anything.
+  const topic = "tea $(touch outputs/x); `id` 'q' ![a](/etc/passwd) # ../..";
   const english = await yard.ask(`make slides about ${topic}`, { conversation });
-  const made = "touch-outputs-x-id-q-a-etc-passw";
+  const name = "tea-touch-outputs-x-id-q-a-etc-p";
+  assert.deepEqual(Object.keys(filesOf(yard, conversation)).sort(), [`${name}-outline.md`, `${name}.pptx`]);
   assert.deepEqual(callsAbout(english.events), [
     "read_file skills/slides/SKILL.md",
-    `write_file outputs/${made}-outline.md`,
+    `write_file outputs/${name}-outline.md`,
     "run_bash_command pptx_make.py pptx_check.py",
   ]);
-  assert.match(english.answer, /not an AI[\s\S]*I followed the skill `slides`[\s\S]*`outputs\/.*\.pptx` \(6 slides\)/);
-  assert.deepEqual(Object.keys(filesOf(yard, conversation)).sort(), [`${made}-outline.md`, `${made}.pptx`]);
-  assert.match(filesOf(yard, conversation)[`${made}.pptx`] ?? "", /^\d+ PK/);
+  assert.match(english.answer, /not an AI[\s\S]*I followed the skill `slides`[\s\S]*\.pptx` \(6 slides\)/);
+  assert.match(filesOf(yard, conversation)[`${name}.pptx`] ?? "", /^\d+ PK/);
   for (const text of ["search for slides about tea", "read slides.pptx", "what are slides?"]) {
     const { events } = await yard.ask(text, { conversation });
     assert.ok(!callsAbout(events).some((call) => call.startsWith("run_bash")), text);

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
@@ -11,6 +9,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { beginCommand } from "../../src/terminal/terminal.ts";
 import { type Language, wordsFor } from "../../src/words/words.ts";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
+import { openTestPipe, runInPipe } from "../world/pty.ts";
 import { startYard } from "../world/yard.ts";
 
 // The documents are read by people and by nobody else, unless a test reads them too.
@@ -144,18 +143,12 @@ test("the API page lists every route and the one error shape", () => {
 
 const timeScript = [{ calls: [{ id: "c1", name: "now", arguments: '{"timezone":"UTC"}' }] }, says("It is noon.")];
 
-/** What the product prints, as its own process with an empty environment. */
+/** What `run --json` prints. */
 async function runJson(model: ModelServer): Promise<unknown> {
-  const data = mkdtempSync(join(tmpdir(), "ay-docs-"));
-  try {
-    const env = { PATH: process.env.PATH, HOME: data, TMPDIR: data, AGENTYARD_DATA: data };
-    const slot = { MODEL_BASIC_BASE_URL: model.url, MODEL_BASIC_ID: "test", MODEL_BASIC_CONTEXT_WINDOW: "128000" };
-    const argv = [join(root, "bin", "agentyard.mjs"), "run", "--json", "what time is it"];
-    const child = spawn(process.execPath, argv, { env: { ...env, ...slot }, stdio: ["ignore", "pipe", "inherit"] });
-    return JSON.parse(await child.stdout.setEncoding("utf8").reduce((text, chunk) => text + chunk, ""));
-  } finally {
-    rmSync(data, { recursive: true, force: true });
-  }
+  await using yard = await startYard({ model });
+  const pipe = openTestPipe("");
+  await runInPipe(pipe, yard, { name: "run", output: "json", message: "what time is it" });
+  return JSON.parse(pipe.written.output);
 }
 
 /** The command line's own answer: help, or why it was not understood. No code: a command that could now begin. */

@@ -42,22 +42,6 @@ test("a set-up that was killed is made again, and its lock is no obstacle [P1]",
   assert.deepEqual(clone.leftovers(), []);
 });
 
-test("the npm of a set-up that was killed is waited for, not run against [P1]", async (t) => {
-  const clone = makeClone(t);
-  const killed = clone.start({ FAKE_NPM: "waits" });
-  await clone.untilFile("npm-started");
-  const npmPid = Number(readFileSync(join(clone.folder, "npm-started"), "utf8"));
-  killed.child.kill("SIGKILL");
-  // Its pipes stay open in the npm that goes on, so that it has not closed yet.
-  const again = clone.start({});
-  await again.says(`Another set-up is running here (process ${npmPid}); waiting for it.`);
-  assert.equal(clone.npmCalls().length, 1);
-  writeFileSync(join(clone.folder, "npm-may-end"), "");
-  assert.equal((await again.ended).code, 0);
-  assert.equal(clone.npmCalls().length, 2);
-  assert.deepEqual(clone.leftovers(), []);
-});
-
 test("Ctrl+C ends the set-up, and the same command starts it again [P1]", async (t) => {
   const clone = makeClone(t);
   const stopped = clone.start({ FAKE_NPM: "hangs" });

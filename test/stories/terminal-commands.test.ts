@@ -5,13 +5,11 @@ import { test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createClient, type Fetch } from "../../src/client/client.ts";
 import type { Machine } from "../../src/terminal/terminal.ts";
-import { inboxOf, say } from "../world/decisions.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { paragraph, pdf, printed } from "../world/pdf-files.ts";
 import { keys, startChat } from "../world/pty.ts";
-import { saidOf } from "../world/said.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const script = () => [
@@ -52,6 +50,7 @@ test("/timeline, /branch and /export tell of the turns there were, and of none [
   assert.match(await chat.ask("/export -f there.md"), /^✓ Written to /);
   assert.match(await chat.ask("/export new/folder/x.md"), /^✓ Written to .*new\/folder\/x\.md \(/);
   assert.match(await chat.ask("/export --what"), /^✗ Use \/export/);
+  assert.match(await chat.ask("/export there.md/x.md"), /^✗ there\.md\/x\.md /);
   assert.match(await chat.ask("/export all.jsonl"), /^✓ /);
   const events = readFileSync(join(folder, "all.jsonl"), "utf8").trimEnd().split("\n");
   assert.deepEqual(
@@ -161,20 +160,6 @@ test("/undo undoes a turn and says what became of each file, and what was said [
   await chat.waitFor(undone(1, gone, "write one"));
 });
 
-test("a file that somebody changed since is left as it is, and /undo says so [U1][W12]", async () => {
-  await using model = await modelServer([calls(writes("uploads/a.txt", "by the agent")), says("Done.")]);
-  await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  const id = await chat.begin();
-  const written = chat.ask("write");
-  await until("the user is asked", async () => (await inboxOf(yard)).length > 0);
-  const [open] = await inboxOf(yard);
-  assert.deepEqual(await say(yard, open, { verdict: "approve" }), []);
-  await written;
-  await must(yard.client.upload(id, "a.txt", Buffer.from("by me")));
-  assert.match(await chat.ask("/undo"), /\n {2}! uploads\/a\.txt is left as it is: it was changed since\n/);
-});
-
 test("/files lists what the conversation has, one level at a time [U1][F2]", async () => {
   await using model = await modelServer([calls(writes("outputs/a.txt", "1234")), says("Done.")]);
   await using yard = await startYard({ model });
@@ -234,26 +219,6 @@ test("/files rm takes a file or a folder away, and says what [U1][F2]", async ()
   await answers("/files rm ../other", "\n✗ The path ../other leads out of the workspace. ");
   const { items } = await must(yard.client.call("listFiles", { params: { id }, query: { path: "outputs" } }));
   assert.deepEqual(items, []);
-});
-
-test("a turn that is undone elsewhere is told where it stands on the screen, with its files [U1][W12]", async () => {
-  await using model = await modelServer([
-    calls(writes("outputs/a.txt", "one")),
-    ...["Done.", "Fine.", "Last."].map((text) => says(text)),
-  ]);
-  await using yard = await startYard({ model });
-  await using chat = startChat(yard);
-  const id = await chat.begin();
-  await chat.ask("write");
-  await must(yard.client.call("undoTurn", { params: { id } }));
-  await chat.waitFor("✓ Turn 1 was undone elsewhere\n");
-  await chat.waitFor("  - outputs/a.txt (deleted)\n");
-  await chat.say("go on", "Fine.\n\nYou> ");
-  await must(yard.client.call("resetConversation", { params: { id } }));
-  await chat.waitFor("✓ This conversation was reset elsewhere\n");
-  await chat.say("/reset", "✓ Session reset\n");
-  await chat.say("and on", "Last.");
-  assert.equal(chat.text().split("elsewhere").length, 3, "what was done here is not told as done elsewhere");
 });
 
 test("a command that takes nothing refuses what stands behind it, and does nothing [U1]", async () => {
@@ -328,7 +293,7 @@ const textsIn = (folder: string) =>
       .map(([path, file]) => [path, readFileSync(file, "utf8")]),
   );
 
-test("/save copies a file to the current folder, under another name, into a folder, or to one's home [U1][F2]", async (t) => {
+test("/save copies a file to the current folder, under another name, into a folder or one's home; and a folder with all of it [U1][F2]", async (t) => {
   const folder = folderWith(t, { "sub/": "", "home/": "" });
   await using yard = await startYard();
   await using chat = await talk(yard, folder, { "a.txt": "1234", "two words.txt": "tw" });
@@ -342,7 +307,9 @@ test("/save copies a file to the current folder, under another name, into a fold
   );
   assert.equal(await chat.ask("/save uploads/two\\ words.txt 'x y'"), "✓ uploads/two words.txt → x y (2 bytes)");
   const four = "1234";
+  assert.equal(await chat.ask("/save uploads/ copy/of/it"), "✓ uploads/ → copy/of/it/ (2 files, 6 bytes)");
   assert.deepEqual(textsIn(folder), {
+    ...{ "copy/of/it/a.txt": four, "copy/of/it/two words.txt": "tw" },
     ...{ "a.txt": four, "b.txt": four, "sub/a.txt": four, "new/c.txt": four },
     ...{ "home/two words.txt": "tw", "x y": "tw" },
   });
@@ -362,26 +329,6 @@ test("/save replaces nothing unless it is told to [U1][F2]", async (t) => {
   assert.deepEqual(textsIn(folder), { "a.txt": "theirs", "uploads/b.txt": "mine too" });
 });
 
-test("/save of a folder copies all files of it, below its own name or another [U1][F2]", async (t) => {
-  const folder = folderWith(t, {});
-  await using model = await modelServer([
-    {
-      calls: ["outputs/a.txt", "outputs/sub/b.txt"].map((path, index) => ({
-        ...{ id: `c${index}`, name: "write_file", arguments: JSON.stringify({ path, content: path }) },
-      })),
-    },
-    says("Done."),
-  ]);
-  await using yard = await startYard({ model });
-  await using chat = await talk(yard, folder, {});
-  await chat.ask("write");
-  assert.equal(await chat.ask("/save outputs/"), "✓ outputs/ → outputs/ (2 files, 30 bytes)");
-  assert.equal(await chat.ask("/save outputs copy/of/it"), "✓ outputs/ → copy/of/it/ (2 files, 30 bytes)");
-  assert.equal(await chat.ask("/save temp"), "No files here.");
-  const [a, b] = ["outputs/a.txt", "outputs/sub/b.txt"];
-  assert.deepEqual(textsIn(folder), { [a]: a, [b]: b, "copy/of/it/a.txt": a, "copy/of/it/sub/b.txt": b });
-});
-
 test("/save says what it cannot do: no such file, a path outside, a file in place of a folder [U1][W5]", async (t) => {
   const folder = folderWith(t, { file: "" });
   await using yard = await startYard();
@@ -399,6 +346,19 @@ test("/save says what it cannot do: no such file, a path outside, a file in plac
   assert.deepEqual(textsIn(folder), { file: "" });
   await chat.ask("/new");
   assert.equal(await chat.ask("/save uploads/a.txt"), "No files here.");
+});
+
+test("/save of more than 10,000 files says so, and saves none [U1][F2]", async (t) => {
+  const folder = folderWith(t, {});
+  await using yard = await startYard();
+  const items = Array.from({ length: 10_001 }, (_, at) => ({
+    ...{ name: `${at}`, path: `outputs/${at}`, type: "file", bytes: 1, modifiedAt: 1 },
+  }));
+  const fetch: Fetch = async (url, init) =>
+    /\/files\?/.test(url) ? Response.json({ path: "outputs", items, next: null }) : yard.fetch(url, init);
+  await using chat = await talk(yard, folder, {}, createClient({ fetch }));
+  assert.match(await chat.ask("/save outputs"), /^✗ outputs\/ has more than 10000 files/);
+  assert.deepEqual(textsIn(folder), {});
 });
 
 /** A yard whose downloads begin, and go on only when they are let go. */
@@ -436,22 +396,6 @@ test("Esc stops saving, and nothing half is left; a large file shows how far it 
   slow.letGo();
   await chat.say("/save -f uploads/a.txt", "↓ uploads/a.txt: 100 % of 6.3 MB");
   await chat.waitFor("✓ uploads/a.txt → a.txt (6.3 MB)\n");
-});
-
-test("a download that breaks off leaves what was there [U1][L7]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "mine" });
-  await using yard = await startYard();
-  const fetch: Fetch = async (url, init) => {
-    const response = await yard.fetch(url, init);
-    if (!url.includes("/files/content")) return response;
-    const cut = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
-    return new Response(cut, response);
-  };
-  await using chat = await talk(yard, folder, { "a.txt": "theirs" }, createClient({ fetch }));
-  const said = saidOf("read_failed", { path: "uploads/a.txt", why: "broken_off" });
-  const told = await chat.ask("/save -f uploads/a.txt");
-  assert.ok(told.startsWith(`✗ ${said} `), told);
-  assert.deepEqual(textsIn(folder), { "a.txt": "mine" });
 });
 
 const manual = pdf([{ content: printed(paragraph(700, ["A walrus needs a filter."])) }]);

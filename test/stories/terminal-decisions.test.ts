@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Client } from "../../src/client/client.ts";
 import { inboxOf } from "../world/decisions.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
@@ -224,28 +223,6 @@ test("in a pipe y, n and e are lines; at the end of input a decision ends the ch
   assert.equal(unanswered.marks(), "");
 });
 
-test("a question that was answered is not asked again while its event is under way, as in a second terminal [H2]", async () => {
-  await using marking = await markingYard();
-  const { client } = marking.yard;
-  const arrived = Promise.withResolvers<void>();
-  const slow: Client = {
-    ...client,
-    async *follow(...input) {
-      for await (const frame of client.follow(...input)) {
-        if (frame.frame === "event" && frame.event.type === "decision.made") await arrived.promise;
-        yield frame;
-      }
-    },
-  };
-  await using chat = await openChat({ client: slow });
-  await chat.say("mark it", card);
-  chat.type("y");
-  await chat.waitFor("✓ Approved");
-  await until("the tool has run", () => marking.marks() !== "");
-  arrived.resolve();
-  assert.doesNotMatch(await chat.waitFor("Done."), /Approval needed|Decided elsewhere/);
-});
-
 test("what waits is announced at the start, and once answered its conversation is told how to be opened [H4]", async () => {
   await using marking = await markingYard();
   const { conversation, status } = await marking.yard.ask("mark it");
@@ -284,15 +261,6 @@ async function actingYard(t: TestContext): Promise<TestYard> {
   });
   return yard;
 }
-
-test("a command is shown as it would be typed, with its reasons [H2]", async (t) => {
-  const yard = await actingYard(t);
-  await using chat = await openChat(yard);
-  await chat.say(
-    "clean up",
-    /\? Approval needed: run_bash_command\n {2}echo a\n {2}rm outputs\/b\.txt\n {2}Reason: deletes something outside temp\/: rm outputs\/b\.txt\n {2}Risk: \w+\n\[y\]/,
-  );
-});
 
 test("a shows the exact rules and where each would count; the one that is chosen is not asked again [H2]", async (t) => {
   const yard = await actingYard(t);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { truncateSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createClient, type Fetch } from "../../src/client/client.ts";
@@ -116,19 +116,6 @@ test("one file that cannot be sent does not keep the others [F3][W5]", async (t)
     message?.files?.map(({ path }) => path),
     ["uploads/a.txt"],
   );
-});
-
-test("a large file shows how far it is, and the line goes away again [F3]", async (t) => {
-  await using here = await chatAt(t, { "large.txt": "0123456789\n".repeat(600_000), "small.txt": "x" }, [
-    says("Much."),
-  ]);
-  const { chat } = here;
-  await chat.say("#large.txt #small.txt", /↑ large\.txt: \d+ % of 6\.3 MB/);
-  await chat.waitFor("↑ large.txt: 100 % of 6.3 MB");
-  await chat.waitFor("✓ large.txt → uploads/large.txt (text)\n");
-  await chat.waitFor("Much.");
-  assert.ok(!chat.text().includes("↑ small.txt"));
-  assert.ok(chat.raw().includes("100 % of 6.3 MB\u001b[1G\u001b[2K"), "the line is gone");
 });
 
 test("an upload that breaks off is sent again from its beginning when the server is back [F3][L7]", async (t) => {
@@ -294,63 +281,6 @@ test("Esc during an upload removes what was new there, says what stays, and give
   assert.deepEqual(await uploadsOf(yard, chat.id), { "old.txt": "old, changed" });
   await chat.say(`${keys.backspace.repeat(" #slow.txt".length)}`, "✓ new.txt → uploads/new.txt (text)\n");
   await chat.waitFor("Fine.");
-});
-
-test("a file that is too large is refused before it is sent, in sizes that people read [F3][F4]", async (t) => {
-  const folder = folderWith(t, { "large.txt": "" });
-  truncateSync(join(folder, "large.txt"), 64 * 1024 * 1024);
-  await using yard = await startYard({ env: { AGENTYARD_UPLOAD_FILE_BYTES_MAX: "1048576" } });
-  let sentBytes = 0;
-  const fetch: Fetch = (url, init) => {
-    const { body } = init;
-    if (!(body instanceof ReadableStream)) return yard.fetch(url, init);
-    const count = new TransformStream<Uint8Array, Uint8Array>(
-      {
-        transform(chunk, controller) {
-          sentBytes += chunk.length;
-          controller.enqueue(chunk);
-        },
-      },
-      undefined,
-      { highWaterMark: 0 },
-    );
-    return yard.fetch(url, { ...init, body: body.pipeThrough(count) });
-  };
-  const client = createClient({ fetch });
-  await using chat = await openChat({ client, place: { folder, homeDir: folder } });
-  await chat.say(
-    "#large.txt",
-    "uploads/large.txt has 64 MB or more; the limit is 1 MB. Use a smaller file, or raise uploads.file_bytes_max in config/agentyard.yaml.",
-  );
-  // What is on its way to another server when that one refuses is some megabytes.
-  assert.ok(sentBytes < 16 * 1024 * 1024, `${sentBytes} bytes were sent`);
-});
-
-test("a file that becomes shorter while it is sent is not taken for a whole one [F3]", async (t) => {
-  const folder = folderWith(t, { "log.txt": "x".repeat(1_000_000) });
-  await using yard = await startYard();
-  const fetch: Fetch = (url, init) => {
-    if (init.method === "PUT") truncateSync(join(folder, "log.txt"), 10);
-    return yard.fetch(url, init);
-  };
-  await using chat = await talk(createClient({ fetch }), folder);
-  await chat.say("#log.txt", "✗ log.txt could not be read: it was changed in the meantime. ");
-  await chat.waitFor("You> #log.txt");
-  assert.deepEqual(await uploadsOf(yard, chat.id), {});
-});
-
-test("a pasted line may name a file, pasted lines do not [F3]", async (t) => {
-  const folder = folderWith(t, { "a.txt": "a", "b.txt": "b" });
-  await using model = await modelServer([says("Read.")]);
-  await using yard = await startYard({ model });
-  await using chat = await talk(yard.client, folder);
-  chat.type(`${keys.paste("read #a.txt")} ${keys.paste("see\r\n#b.txt")}`);
-  await chat.waitFor("[paste 1: 2 lines]");
-  await chat.say("", "✓ a.txt → uploads/a.txt (text)\n");
-  await chat.waitFor("Read.");
-  const [message] = all(await yard.events(chat.id), "message.user");
-  assert.match(message?.text ?? "", /^read #a\.txt see\n#b\.txt\n\n/);
-  assert.deepEqual(Object.keys(await uploadsOf(yard, chat.id)), ["a.txt"]);
 });
 
 const scanned = { content: "q 100 0 0 100 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q" };

@@ -51,18 +51,6 @@ test("a newcomer is greeted, answered and helped, and leaves by Ctrl+D [U1] [M5]
   assert.ok(program.raw().endsWith(pasteMarksOff), "the terminal is left as it was");
 });
 
-test("the same in Chinese, by the locale alone [P4]", async (t) => {
-  const program = openProgram(t, { env: { LANG: "zh_CN.UTF-8", NO_COLOR: "1" } });
-  assert.match(await program.waitFor("You> "), /对话：[\s\S]*日志：[\s\S]*演示模型，并不是 AI/);
-  program.type(`你好${keys.enter}`);
-  await program.waitFor(/演示/);
-  await program.waitFor("\n\nYou> ");
-  program.type(`/quit${keys.enter}`);
-  assert.equal(await program.exited, 0);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are what this looks for.
-  assert.doesNotMatch(program.raw(), /\u001b\[[\d;]*m/, "NO_COLOR: no colour codes");
-});
-
 test("Ctrl+Z stops the program with all that started it, and it comes back with what was typed [U1]", async (t) => {
   // As under npm: a shell with job control, and between it and the program one more that only waits.
   const script = `set -m; sh -c '"$@"; exit $?' sh "$@"; echo "given back"; read -r line; echo "read $line"; fg`;

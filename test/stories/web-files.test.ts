@@ -84,33 +84,6 @@ test("a CSV is uploaded, asked about, its plot appears and is downloaded [B1][F3
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("a message that is sent before its file has made the conversation leaves with the file, once [B1][F3]", {
-  skip,
-}, async () => {
-  const person = await browser.person();
-  const page = await person.newPage();
-  await page.goto(yard.address);
-  const { promise: isSent, resolve: sent } = Promise.withResolvers<void>();
-  await page.route("**/api/v1/conversations", async (route) => {
-    if (route.request().method() === "POST") await isSent;
-    await route.continue();
-  });
-  const field = page.getByRole("textbox", { name: "Message" });
-  await field.fill("What is in this file?");
-  const file = { name: "early.csv", mimeType: "text/csv", buffer: csv };
-  await page.locator("input[type=file]").first().setInputFiles(file);
-  await field.press("Enter");
-  await page.getByText("Is sent as soon as the files are there").waitFor();
-  sent();
-  const said = page.getByRole("article", { name: "You" });
-  // Until the server has it, it stands there without its file.
-  await said.filter({ hasText: /What is in this file\?.*early\.csv/s }).waitFor();
-  assert.equal(await said.count(), 1);
-  assert.equal(await field.inputValue(), "");
-  await person.close();
-  assert.deepEqual(browser.complaints(), []);
-});
-
 test("what may not come in says why, in the server's words, and can be taken off; of many files at once all others come in [F3]", {
   skip,
 }, async () => {
@@ -148,13 +121,8 @@ test("a table of 100,000 rows scrolls to its end, and a line or page that is nam
   const id = await conversation("large");
   const rows = Array.from({ length: 100_000 }, (_, row) => `${row},名称 ${row},${(row * 7) % 1000}.50`);
   await must(yard.client.upload(id, "large.csv", Buffer.from(["nr,name,amount", ...rows].join("\n"))));
-  await must(
-    yard.client.upload(
-      id,
-      "code.py",
-      Buffer.from(Array.from({ length: 3_000 }, (_, n) => `x${n} = "${n}"`).join("\n")),
-    ),
-  );
+  const code = Array.from({ length: 3_000 }, (_, n) => `x${n} = "${n}"`);
+  await must(yard.client.upload(id, "code.py", Buffer.from(code.join("\n"))));
   const pages = ["first", "second", "third"].map((word) => ({
     content: printed(paragraph(700, [`Words of the ${word} page`])),
   }));
@@ -168,6 +136,9 @@ test("a table of 100,000 rows scrolls to its end, and a line or page that is nam
   await page.evaluate(`document.querySelector(".grid-box").scrollTo(0, 10_000_000)`);
   await page.getByText("名称 99999", { exact: true }).waitFor();
   assert.ok((await page.locator(".grid-row").count()) < 120, "only what is seen is there");
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, "no way sideways");
+  await page.setViewportSize({ width: 1360, height: 860 });
   await page.goto(`${yard.address}/c/${id}/f/uploads/code.py#line%3D2500`);
   await page.getByText('x2499 = "2499"').waitFor();
   await picture(page, "preview-code");
@@ -206,26 +177,6 @@ test("a deleted file comes back, and so does an earlier state [W12][F3]", { skip
   await page.getByText("a.txt is again as it was.").waitFor();
   await page.getByRole("button", { name: "Preview", exact: true }).click();
   await page.getByText("first", { exact: true }).waitFor();
-  await person.close();
-  assert.deepEqual(browser.complaints(), []);
-});
-
-test("files on a phone, in the dark, in Chinese [B1][P4]", { skip }, async () => {
-  const person = await browser.person({
-    ...{ viewport: { width: 390, height: 800 }, colorScheme: "dark", locale: "zh-CN", hasTouch: true, isMobile: true },
-  });
-  const page = await person.newPage();
-  await page.goto(`${yard.address}/c/large/f`);
-  await shown(page, "large.csv").waitFor();
-  await picture(page, "files-phone");
-  assert.deepEqual(await seriousIssues(page, "aside.pane"), []);
-  await shown(page, "large.csv").click();
-  await page.getByText("名称 0", { exact: true }).waitFor();
-  await picture(page, "preview-phone");
-  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, "no way sideways");
-  // The text of a document, where there is no viewer for it.
-  await page.goto(`${yard.address}/c/large/f/uploads/report.pdf`);
-  await page.locator(".document").getByText("first page").waitFor();
   await person.close();
   assert.deepEqual(browser.complaints(), []);
 });

@@ -76,21 +76,16 @@ test("a message whose answer was lost on the way and that is sent again is said 
     await field.fill(text);
     await field.press("Enter");
   };
-  const sendUnanswered = async (text: string, typedMeanwhile = "") => {
-    const typed = Promise.withResolvers<void>();
+  const sendUnanswered = async (text: string) => {
     const loseAnswer = async (route: Route) => {
       await route.fetch();
-      await typed.promise;
       await route.abort("connectionreset");
     };
     await page.route("**/messages", loseAnswer, { times: 1 });
     const lost = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/messages"));
     await send(text);
-    await field.fill(typedMeanwhile);
-    typed.resolve();
     await lost;
-    const back = [text, typedMeanwhile].filter((part) => part !== "").join("\n");
-    await until("the text is back", async () => (await field.inputValue()) === back);
+    await until("the text is back", async () => (await field.inputValue()) === text);
   };
   const sendAgain = async () => {
     const answered = page.waitForResponse((response) => response.url().endsWith("/messages"));
@@ -103,12 +98,9 @@ test("a message whose answer was lost on the way and that is sent again is said 
   await sendUnanswered("the second");
   await send("the second, changed");
   await page.getByText("heard: the second, changed").waitFor();
-  await sendUnanswered("the third", "and more");
-  await sendAgain();
-  await page.getByText("heard: the third and more").waitFor();
   const { items } = await must(yard.client.call("listConversations"));
   const said = all(await yard.events(items[0]?.id ?? ""), "message.user");
-  const texts = ["the first", "the second", "the second, changed", "the third", "the third\nand more"];
+  const texts = ["the first", "the second", "the second, changed"];
   assert.deepEqual([items.length, said.map(({ text }) => text)], [1, texts]);
   await person.close();
   // That the conversation is there already is an answer with an error's status: browsers write a line about each.

@@ -11,16 +11,14 @@ import { readBefore } from "../../web/src/chat/read-before.ts";
 import { stateOf } from "../../web/src/chat/team.ts";
 import { inPlace } from "../../web/src/conversations/groups.ts";
 import { ConversationList, type ListHearers, undoMs } from "../../web/src/conversations/list.ts";
-import { DecisionInbox } from "../../web/src/decisions/inbox.ts";
 import { blocksOf } from "../../web/src/markdown/parse.ts";
 import { GrowingText, type Parsed, parseWhole } from "../../web/src/markdown/stream.ts";
 import { rowsOfTree } from "../../web/src/tasks/tree-rows.ts";
 import { readTurns } from "../../web/src/timeline/read-turns.ts";
 import { type Before, timeTurns } from "../../web/src/timeline/turns.ts";
 import { until } from "../world/events.ts";
-import { calls, modelServer, says } from "../world/model-server.ts";
 import { problemFor } from "../world/problem.ts";
-import { must, startYard, type TestYard } from "../world/yard.ts";
+import { must, startYard } from "../world/yard.ts";
 
 // What the browser's list makes of the server's answers, in whatever order they come.
 
@@ -98,17 +96,6 @@ test("a list that was asked for before a change was answered takes nothing of it
   assert.deepEqual(asked, []);
 });
 
-test("a conversation that has come stays, also when an answer from before it is the slower one [B1]", async () => {
-  const { load, shown } = heldList();
-  const [before, after] = [load(), load()];
-  await after(row("new"), row("old"));
-  assert.deepEqual(shown(), ["new", "old"]);
-  await before(row("old"));
-  assert.deepEqual(shown(), ["new", "old"]);
-  await load()(row("old"));
-  assert.deepEqual(shown(), ["old"], "what is asked for later counts again");
-});
-
 test("while a row is in use, rows stay; new ones come above them, and what is loaded further below [B1]", () => {
   const placed = (standing: string, now: string) =>
     inPlace(
@@ -167,52 +154,6 @@ test("a deletion that the server refuses is told in its words, and the conversat
   refused(full, full.status);
   await until("it is told", () => told.length > 0);
   assert.deepEqual([told, shown()], [[full.detail], ["a", "b", "c"]]);
-});
-
-// What the browser's inbox shows when answers of the server come in another order than they were asked for.
-
-/** A client of the browser whose lists of decisions the test lets through, in the order that it likes. */
-function heldClient(yard: TestYard) {
-  const held: (() => void)[] = [];
-  const client = createClient({
-    async fetch(url, init) {
-      const answer = await yard.fetch(url, init);
-      if (new URL(url).pathname.endsWith("/decisions")) await new Promise<void>((resolve) => held.push(resolve));
-      return answer;
-    },
-    ...{ baseUrl: "http://127.0.0.1", language: "en" as const, newKey: () => crypto.randomUUID() },
-  });
-  return { client: () => client, held };
-}
-
-test("what was decided does not wait again when an older list is the slower answer [H4][B1]", async () => {
-  await using model = await modelServer([calls(["ask_human", { question: "Which one?" }]), says("done")]);
-  await using yard = await startYard({ model });
-  const { status } = await yard.ask("ask me");
-  assert.equal(status, "waiting");
-  const { client, held } = heldClient(yard);
-  const inbox = new DecisionInbox(client, () => {});
-  const news: string[] = [];
-  inbox.onNew(({ id }) => news.push(id));
-  const waiting = () => inbox.view.get().items.length;
-
-  const first = inbox.load();
-  await until("the list has come", () => held.length === 1);
-  held.shift()?.();
-  await first;
-  assert.equal(waiting(), 1);
-
-  const before = inbox.load();
-  await until("an older list is on its way", () => held.length === 1);
-  const [decision = assert.fail("nothing waits")] = inbox.view.get().items;
-  assert.equal(await inbox.decide(decision, { verdict: "answer", answer: "this one" }), undefined);
-  assert.equal(waiting(), 0);
-  await until("it is asked for anew", () => held.length === 2);
-  held.shift()?.();
-  await before;
-  assert.equal(waiting(), 0);
-  held.shift()?.();
-  assert.deepEqual(news, []);
 });
 
 // What the browser makes of the events of agents that others made.
