@@ -107,16 +107,8 @@ test("a cluster, its namespace, image and volume are settings, with those of a s
 test("the block of the sandbox platform is read by the names that other programs know [P5][S1][F4]", async (t) => {
   const config = await load(
     t,
-    `sandbox_platform:
-  default_ttl: 60
-  max_retries: 3
-  retry_interval: "2s"
-  file_upload_config:
-    max_file_size: 1.5
-    max_file_size_unit: kb
-    max_file_count: 2
-    allowed_file_types: [CSV, .png]
-`,
+    `sandbox_platform: { default_ttl: 60, max_retries: 3, retry_interval: "2s", file_upload_config: {
+  max_file_size: 1.5, max_file_size_unit: kb, max_file_count: 2, allowed_file_types: [CSV, .png] } }`,
   );
   const { sandbox, uploads } = config;
   const shown = explainConfig(config).filter(({ name }) => /max_retries$|retry_interval$/.test(name));
@@ -134,29 +126,15 @@ test("the block of the sandbox platform is read by the names that other programs
 test("our own names for the sandbox are read in their units [P5][X4][X5]", async (t) => {
   const { sandbox, network } = await load(
     t,
-    `sandbox:
-  memory_bytes_max: 134217728
-  processes_max: 64
-  cpus: 0.5
-  tmp_bytes_max: 1048576
-  file_bytes_max: 2097152
-  output_bytes_max: 4096
-  execution_seconds_max: 20
-  guests_max: 2
-  guests_per_user_max: 1
-  executions_max: 4
-  executions_per_user_max: 3
-  waiting_max: 0
-  wait_seconds_max: 1.5
-  kernel_idle_seconds: 6
-  guest_idle_seconds: 7
-  record_days: 0.5
-  modules: []
-  network_hosts: [PyPI.org, "*.example.com", "mirror.local:8080"]
-  network_private_hosts: mirror.local:8080
-  package_index: https://pypi.org/simple/
-  npm_registry: http://mirror.local:8080
-`,
+    `sandbox: {
+  memory_bytes_max: 134217728, processes_max: 64, cpus: 0.5, tmp_bytes_max: 1048576,
+  file_bytes_max: 2097152, output_bytes_max: 4096, execution_seconds_max: 20, guests_max: 2,
+  guests_per_user_max: 1, executions_max: 4, executions_per_user_max: 3, waiting_max: 0,
+  wait_seconds_max: 1.5, kernel_idle_seconds: 6, guest_idle_seconds: 7, record_days: 0.5, modules: [],
+  network_hosts: [PyPI.org, "*.example.com", "mirror.local:8080"],
+  network_private_hosts: mirror.local:8080, package_index: https://pypi.org/simple/,
+  npm_registry: http://mirror.local:8080,
+}`,
   );
   const { uploads: _, ...rest } = sandbox;
   assert.deepEqual(

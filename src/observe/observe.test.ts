@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -9,7 +9,6 @@ import { systemClock } from "../base/clock.ts";
 import { openLogFile } from "./log-file.ts";
 import { type LogOptions, openLogs } from "./observe.ts";
 import { redact, redactForLog } from "./redact.ts";
-
 
 const morning = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
@@ -34,10 +33,7 @@ test("no line shows a secret: not in its message, not in a field, not in an erro
 
 test("only lines of the chosen level are kept; off makes no file [O1]", async (t) => {
   const { logs, lines } = open(t, { level: "warn" });
-  logs.debug("a");
-  logs.info("b");
-  logs.warn("c");
-  logs.error("d");
+  for (const grade of ["debug", "info", "warn", "error"] as const) logs[grade](grade);
   assert.deepEqual(
     (await lines()).map(({ level }) => level),
     ["warn", "error"],

@@ -66,20 +66,8 @@ test("each shortcoming has its line, its advice and its weight [P2][X3]", () => 
       [["documents", "missing"]],
     ],
     [{ images: failure("images_unusable", { why: "no_root", said: "" }) }, [["images", "missing"]]],
-    [
-      { sandbox: missing },
-      [
-        ["no_bwrap", "missing"],
-        ["no_seccomp", "missing"],
-      ],
-    ],
-    [
-      { sandbox: degraded },
-      [
-        ["no_cjk_fonts", "degraded"],
-        ["bash", "degraded"],
-      ],
-    ],
+    [{ sandbox: missing }, ["no_bwrap", "no_seccomp"].map((name) => [name, "missing"] as const)],
+    [{ sandbox: degraded }, ["no_cjk_fonts", "bash"].map((name) => [name, "degraded"] as const)],
   ];
   assert.deepEqual(
     tried.map(([change]) => complaints({ ...good, ...change }).map(({ name, status }) => [name, status])),

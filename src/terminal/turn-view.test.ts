@@ -42,16 +42,8 @@ const started = (attempt: number): NewEvent => ({
   ...{ hash: "", bytes: 0, reused: 0 },
 });
 const said = (text: string, more: Pick<EventOf<"message.assistant">, "calls" | "cut"> = {}): NewEvent => ({
-  ...{
-    type: "message.assistant",
-    turn: 1,
-    step: 1,
-    text,
-    finish: "stop",
-    usage: { input: 0, output: 0 },
-    durationMs: 1,
-  },
-  ...more,
+  ...{ type: "message.assistant", turn: 1, step: 1, text, finish: "stop", durationMs: 1 },
+  ...{ usage: { input: 0, output: 0 }, ...more },
 });
 
 test("streamed text is completed by the stored answer, never doubled [U1]", () => {
@@ -135,28 +127,14 @@ test("what each agent does stands in lines with its name before them, and nothin
     show({ ...spawned, agent: "task-1", id: "worker-2", mode: "worker", context: "subagent-1a2b3c4d" }),
     ["[subagent-1a2b3c4d] begins: paint it"],
   );
-  const said = {
-    type: "message.assistant",
-    turn: 1,
-    step: 1,
-    finish: "stop",
-    usage: { input: 1, output: 1 },
-    durationMs: 1,
-  } as const;
-  assert.deepEqual(
-    show({
-      ...said,
-      agent: "task-1",
-      text: "one\n\n\u001B]0;evil\u0007two",
-      calls: [{ id: "1", name: "now", arguments: "{}" }],
-    }),
-    ["[painter] one", "[painter] ␛]0;evil␇two", "[painter] ⚙ now {}"],
-  );
-  const long = Array.from({ length: 20 }, (_, line) => `line ${line}`).join("\n");
-  assert.deepEqual(show({ ...said, agent: "worker-2", text: long })?.slice(-2), [
-    "[subagent-1a2b3c4d] line 11",
-    "[subagent-1a2b3c4d] …",
+  const said = { ...turnOf(1, "m", "")[1], type: "message.assistant" } as EventOf<"message.assistant">;
+  const calls = [{ id: "1", name: "now", arguments: "{}" }];
+  assert.deepEqual(show({ ...said, agent: "task-1", text: "one\n\n\u001B]0;evil\u0007two", calls }), [
+    ...["[painter] one", "[painter] ␛]0;evil␇two", "[painter] ⚙ now {}"],
   ]);
+  const long = Array.from({ length: 20 }, (_, line) => `line ${line}`).join("\n");
+  const shown = show({ ...said, agent: "worker-2", text: long });
+  assert.deepEqual(shown?.slice(-2), ["[subagent-1a2b3c4d] line 11", "[subagent-1a2b3c4d] …"]);
   assert.deepEqual(show({ type: "agent.mailed", to: "task-1", id: "m", text: "blue\u001B[2J" }), [
     "[root] → painter: blue␛[2J",
   ]);

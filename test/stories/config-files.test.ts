@@ -78,11 +78,8 @@ test("a folder that the program was only started in may switch tools off, but no
   assert.deepEqual(others, []);
   place.write("config/tools.yaml", "optional: { now: { enabled: false } }\n");
   assert.deepEqual(
-    (await place.load()).tools.map(({ name, tier }) => [name, tier]),
-    [
-      ["execute_code", "off"],
-      ["now", "off"],
-    ],
+    (await place.load()).tools.map(({ name, tier }) => `${name} ${tier}`),
+    ["execute_code off", "now off"],
   );
 });
 
@@ -102,20 +99,12 @@ test("a changed tools.yaml counts from the next turn on: what is off cannot be c
   text = "optional: { now: { enabled: false }, remember: }";
   const { events } = await yard.ask("two", { conversation });
   assert.deepEqual(
-    all(events, "call.finished").map(({ outcome, failure }) => [outcome, failure?.code]),
-    [
-      ["ok", undefined],
-      ["error", "tool_not_found"],
-    ],
+    all(events, "call.finished").map(({ outcome, failure }) => `${outcome} ${failure?.code}`),
+    ["ok undefined", "error tool_not_found"],
   );
   assert.deepEqual(
-    told().map((names) => [names.includes("now"), names.includes("remember")]),
-    [
-      [true, true],
-      [true, true],
-      [false, false],
-      [false, false],
-    ],
+    told().map((names) => `${names.includes("now")} ${names.includes("remember")}`),
+    ["true true", "true true", "false false", "false false"],
   );
   assert.deepEqual(
     all(events, "recipe.set").map(({ cause }) => cause),

@@ -7,7 +7,7 @@ import { Problem } from "../../src/protocol/resources.ts";
 import { routes } from "../../src/protocol/routes.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { beginCommand } from "../../src/terminal/terminal.ts";
-import { type Language, wordsFor } from "../../src/words/words.ts";
+import type { Language } from "../../src/words/words.ts";
 import { type ModelServer, modelServer, says } from "../world/model-server.ts";
 import { openTestPipe, runInPipe } from "../world/pty.ts";
 import { startYard } from "../world/yard.ts";
@@ -97,21 +97,6 @@ for (const [language, file] of readmes) {
     const plain = (rows: RegExpExecArray[]) => rows.map(([, code = "", meaning = ""]) => `${code} ${meaning}`);
     assert.ok(table.length > 5);
     assert.deepEqual(plain(table), plain(help));
-  });
-
-  test(`the recording in ${file} shows what the terminal says today`, () => {
-    const [, picture = ""] = /\((docs\/pictures\/terminal[^)]*\.svg)\)/.exec(read(file)) ?? [];
-    const { terminal } = wordsFor(language);
-    const said = [
-      ...[terminal.chat.product({ version }), terminal.chat.modelDemo(), terminal.chat.hint({ hasKeys: true })],
-      ...[terminal.decision.approved(), terminal.rich.hint()],
-    ];
-    const shown = new Set([...read(picture).matchAll(/>([^<>]+)<\/text>/g)].map(([, text = ""]) => text));
-    assert.deepEqual(
-      said.filter((line) => ![...shown].some((text) => text.includes(line))),
-      [],
-      "node scripts/record-terminal.ts makes it anew",
-    );
   });
 }
 

@@ -32,15 +32,7 @@ let packed: Packed;
 
 before(() => {
   const folders = ["bin", "config", "skills", "tools", "scripts", "src", "web", "dist-web"];
-  const files = [
-    "package.json",
-    "package-lock.json",
-    ".npmrc",
-    "CHANGELOG.md",
-    "LICENSE",
-    "README.md",
-    "README.zh-CN.md",
-  ];
+  const files = "package.json package-lock.json .npmrc CHANGELOG.md LICENSE README.md README.zh-CN.md".split(" ");
   // With its times the browser app is known to be that of its sources, and is not built again.
   for (const part of [...folders, ...files])
     cpSync(join(root, part), join(clone, part), { recursive: true, preserveTimestamps: true });

@@ -148,14 +148,6 @@ test("in the drawn terminal of the key only dots are seen, and it is kept nowher
   await say("hello", /› hello\n\nthe entered model here[\s\S]*^ready · .*entered-1/m);
   assert.equal(model.asked.at(-1)?.headers.authorization, `Bearer ${apiKey}`);
   assert.doesNotMatch(await window.scrollback(), /sk-typed|0123456789-secret/);
-  // A second time, the address is known and its key is kept.
-  await say("/connect", /Provider \(number, or an address\)>\n─+\n/);
-  await say(model.url, /Address \(Enter takes it\)>\n─+\nhttp:\/\/127/);
-  await window.press("Enter");
-  await window.waitFor(/Enter: the one that is kept\)>/);
-  await window.type("x");
-  await window.press("Escape");
-  await window.waitFor(/Nothing was changed\.[\s\S]*^ready/m);
   await say("/quit", /ended with 0/);
   assert.doesNotMatch(readFileSync(join(folder, "yard", "typed.jsonl"), "utf8"), /sk-typed|127\.0\.0\.1/);
 });

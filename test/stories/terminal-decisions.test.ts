@@ -151,28 +151,6 @@ test("arguments that are too long for the card say how much is not shown, and v 
   await chat.waitFor("Done.");
 });
 
-test("a decision made elsewhere disappears with a line, and the turn goes on [H4]", async () => {
-  await using marking = await markingYard();
-  const { client } = marking.yard;
-  await using chat = await openChat(marking.yard);
-  await chat.say("mark it", card);
-  const [open] = (await must(client.call("listDecisions"))).items;
-  const params = { id: open?.conversation ?? "", decision: open?.id ?? "" };
-  await must(client.call("decide", { params, body: { verdict: "approve" } }));
-  await chat.waitFor("Decided elsewhere: approved");
-  await chat.waitFor("Done.\n\nYou> ");
-});
-
-test("Ctrl+C at a decision stops the turn; the call is answered and the tool never ran [L6]", async () => {
-  await using marking = await markingYard();
-  await using chat = await openChat(marking.yard);
-  await chat.say("mark it", card);
-  chat.type(keys.interrupt);
-  await chat.waitFor("✗ mark (not run)");
-  await chat.waitFor("■ Stopped\n\nYou> ");
-  assert.equal(marking.marks(), "");
-});
-
 test("an empty answer to a question is its default; without one a required question asks again [H3]", async () => {
   await using model = await modelServer([
     calls(["ask_human", { question: "Which colour?", context: "For the wall.", default: "blue" }]),

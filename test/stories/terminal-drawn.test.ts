@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { isRunning } from "../../src/observe/observe.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type Answer, type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
@@ -236,17 +235,8 @@ test("two terminals and a browser on one conversation; 40 columns in Chinese [U1
   await first.waitFor(/says the browser[\s\S]*✓ write_file uploads\/mine\.txt[\s\S]*^ready/m);
   await second.waitFor(/says the[\s\S]*✓ write_file[\s\S]*^就绪/m);
 
-  const say = async (line: string, wanted: RegExp) => {
-    await first.type(line);
-    await first.press("Enter");
-    return first.waitFor(wanted);
-  };
-  await say("/load zzzz", /✗ Session not found: zzzz/);
-  await say("/reset", /✓ Session reset/);
+  await speaker(first)("/reset", /✓ Session reset/);
   await second.waitFor(/已在别处|对话已在别处重置|重置/);
-  await browser("DELETE", `conversations/${id}`);
-  await say("/current", /No active session/);
-  await say(`/load ${id}`, new RegExp(`✗ Session not found: ${id}`));
   await first.press("C-d");
   await first.waitFor(/ended with 0/);
   await second.press("C-c");
@@ -331,44 +321,6 @@ test("what cannot be opened after the prompt was drawn is said beside it, and le
   assert.doesNotMatch(drawn, /opening|───|hello/);
   await window.type("echoed");
   await window.waitFor(/^echoed/m);
-});
-
-test("whoever leaves while the data is just being opened has it closed; said again, it waits for nothing [U1][L2]", {
-  skip: cannotDraw,
-}, async (t) => {
-  const folder = folderWith(t, {});
-  const [pipe, data] = [join(folder, "pipe"), join(folder, "yard")];
-  execFileSync("mkfifo", [pipe]);
-  mkdirSync(join(folder, "checkers"));
-  // A checker is read when the data has an owner; this one is not read through before the test says so.
-  const code = `await (await import("node:fs/promises")).readFile(${JSON.stringify(pipe)});
-export default { tool: "*", check: () => undefined };`;
-  writeFileSync(join(folder, "checkers", "slow.mjs"), code);
-  const tmux = openTmux(t);
-  const start = () => tmux.open({ args: ["--data", data], cwd: folder, env: { AGENTYARD_CONFIG: folder }, rows: 60 });
-
-  const patient = await start();
-  const first = await open(pipe, "w"); // Opens as soon as somebody reads it.
-  await patient.type("hello");
-  await patient.press("Enter");
-  await patient.waitFor(/↳ as soon as it is open: hello/);
-  await patient.press("C-c");
-  await patient.type("still here");
-  await patient.waitFor(/^still here$/m);
-  await first.close();
-  await patient.waitFor(/ended with 130/);
-  assert.ok(existsSync(join(data, "sessions.db")));
-  for (const name of ["sessions.db-wal", "owner.json"]) assert.equal(existsSync(join(data, name)), false, name);
-
-  const hurried = await start();
-  const never = await open(pipe, "w");
-  const { pid } = JSON.parse(readFileSync(join(data, "owner.json"), "utf8"));
-  await until("it has ended", () => {
-    if (isRunning(pid)) process.kill(pid, "SIGTERM");
-    return !isRunning(pid);
-  });
-  await hurried.waitFor(/ended with 143/);
-  await never.close();
 });
 
 /** Types a line and looks until the screen fits. The line itself stands there as well, so a pattern names what follows it. */

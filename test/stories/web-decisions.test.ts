@@ -124,7 +124,7 @@ test("allow always shows the rule, stores it for all conversations, and settings
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("a question is answered in the chat; an empty answer means the usual one [H3]", { skip }, async () => {
+test("a question is answered in the chat [H3]", { skip }, async () => {
   const { conversation } = await yard.ask("ask me");
   const page = await openAt(conversation);
   const card = page.getByRole("region", { name: "A question for you" });
@@ -135,12 +135,6 @@ test("a question is answered in the chat; an empty answer means the usual one [H
   await page.keyboard.press("Enter");
   await page.getByText("answered by you").waitFor();
   assert.deepEqual(await madeIn(conversation), [{ verdict: "answer", answer: "绿色" }]);
-  const other = await yard.ask("ask me again");
-  await page.goto(`${yard.address}/c/${other.conversation}`);
-  await page.getByRole("button", { name: "Answer" }).click();
-  await page.getByText("answered by you").waitFor();
-  await yard.whenAtRest(other.conversation);
-  assert.match(model.asked.at(-1)?.text ?? "", /blue/);
   await page.close();
   assert.deepEqual(browser.complaints(), []);
 });
@@ -187,7 +181,7 @@ test("the inbox has what waits in all conversations; answered in one tab it clos
   assert.deepEqual(browser.complaints(), []);
 });
 
-test("with the keyboard alone: a letter never decides while somebody types, then it does; dark and small, too [B1]", {
+test("with the keyboard alone: a letter never decides while somebody types, then it does; in the dark, too [B1]", {
   skip,
 }, async () => {
   const { conversation } = await yard.ask("edit the notes");
@@ -204,9 +198,6 @@ test("with the keyboard alone: a letter never decides while somebody types, then
   assert.equal((await open()).length, 1, "typed words decide nothing");
   await picture(page, "approval-dark");
   assert.deepEqual(await seriousIssues(page), []);
-  await page.setViewportSize({ width: 390, height: 844 });
-  await picture(page, "approval-phone");
-  await page.setViewportSize({ width: 1360, height: 860 });
   await page.keyboard.press("Alt+a");
   await page.locator("[data-decision]:focus").waitFor();
   await page.keyboard.press("n");
@@ -217,12 +208,6 @@ test("with the keyboard alone: a letter never decides while somebody types, then
   await page.getByText("approved by you").waitFor();
   await yard.whenAtRest(conversation);
   assert.deepEqual(await madeIn(conversation), [{ verdict: "approve" }]);
-  await page.getByRole("button", { name: "Timeline of the turns" }).click();
-  await page.getByRole("region", { name: "Timeline" }).getByText("waited for a person").waitFor();
-  await picture(page, "timeline-dark");
-  assert.match(page.url(), /\/timeline$/);
-  await page.goBack();
-  await page.getByRole("region", { name: "Timeline" }).waitFor({ state: "detached" });
   await page.close();
   assert.deepEqual(browser.complaints(), []);
 });

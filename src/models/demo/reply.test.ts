@@ -130,34 +130,14 @@ test("demo model: a text that is nearly an order is read at once, whatever it re
   for (const text of texts) assert.deepEqual((await say(text)).calls, [], text.slice(0, 20));
 });
 
-const path = "outputs/notes.txt";
-const failures: readonly (readonly [prompt: string, tool: string, result: string, told: RegExp])[] = [
-  [
-    ...([`read ${path}`, "read_file"] as const),
-    failed(makeFailure("file_not_found", { path, near: "outputs/a.txt" })),
-    /There is no file `outputs\/notes\.txt`; did you mean outputs\/a\.txt\?$/,
-  ],
-  [
-    ...([`read ${path}`, "read_file"] as const),
-    failed(makeFailure("read_failed", { path, why: "io" })),
-    /`read_file` did not work \(read_failed\)\.$/,
-  ],
-  [
-    ...([`change red to blue in ${path}`, "edit_file"] as const),
-    `${forModels.files.notFound(path)} ${forModels.files.nothingNear(path)}`,
-    /“red” does not stand in `outputs\/notes\.txt`, so I changed nothing\.$/,
-  ],
-  [
-    ...(["delete uploads/x.csv", "run_bash_command"] as const),
-    failed(makeFailure("tool_rejected", { tool: "run_bash_command", why: ": keep it" })),
-    /You rejected `run_bash_command`, so I left it\.$/,
-  ],
-  ["删除 uploads/x.csv", "run_bash_command", "Command failed (exit code 1)\nrm: no", /`uploads\/x\.csv` 没有删掉/],
-];
-
 test("demo model: a failed or rejected call is told in one sentence, and not as done [M5][H2][W7]", async () => {
-  for (const [prompt, tool, result, told] of failures)
-    assert.match((await say(prompt, files, { [tool]: result })).text, told);
+  const path = "outputs/notes.txt";
+  const near = failed(makeFailure("file_not_found", { path, near: "outputs/a.txt" }));
+  const missing = await say(`read ${path}`, files, { read_file: near });
+  assert.match(missing.text, /There is no file `outputs\/notes\.txt`; did you mean outputs\/a\.txt\?$/);
+  const rejected = failed(makeFailure("tool_rejected", { tool: "run_bash_command", why: ": keep it" }));
+  const kept = await say("delete uploads/x.csv", files, { run_bash_command: rejected });
+  assert.match(kept.text, /You rejected `run_bash_command`, so I left it\.$/);
 });
 
 const python = "/usr/bin/python3";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { modelServer, says } from "../../../test/world/model-server.ts";
 import { googleWire } from "../../../test/world/wire-google.ts";
@@ -55,7 +56,6 @@ test("a request has the system text apart, the tools, the choice among them and 
 
 test("the address may leave the version out, and a model may be named with its kind [M6]", async () => {
   const paths: string[] = [];
-  const { createServer } = await import("node:http");
   const server = createServer((request, response) => {
     paths.push(request.url ?? "");
     response.end('{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}');
@@ -98,18 +98,8 @@ test("how much is thought is said in words from Gemini 3 on, in tokens before, a
     ],
   );
   assert.deepEqual(
-    [
-      thought("gemini-2.5-pro", "low"),
-      thought("gemini-2.5-flash", false),
-      thought("gemini-2.5-pro", "much"),
-      thought("gemini-2.5-pro"),
-    ],
-    [
-      { includeThoughts: true, thinkingBudget: 1_024 },
-      { includeThoughts: true, thinkingBudget: 0 },
-      { includeThoughts: true, thinkingBudget: -1 },
-      { includeThoughts: true },
-    ],
+    ["low", false, "much"].map((how) => thought("gemini-2.5-pro", how)),
+    [1_024, 0, -1].map((thinkingBudget) => ({ includeThoughts: true, thinkingBudget })),
   );
   assert.deepEqual([thought("gemini-2.0-flash", "low"), thought("gemini-1.5-pro")], [undefined, undefined]);
 });

@@ -6,7 +6,7 @@ import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
-import { defaultProfile, type Profile } from "../profile.ts";
+import { defaultProfile } from "../profile.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { WireOptions } from "../wire/wire.ts";
 import { openAiCompatible } from "./openai.ts";
@@ -23,7 +23,7 @@ type Handler = (body: Record<string, unknown>, response: ServerResponse, request
 async function meet(
   t: TestContext,
   handler: Handler,
-  options: Partial<WireOptions> & { profile?: Partial<Profile> } = {},
+  { path = "/v1/", key = apiKey, ...options }: Partial<WireOptions> & { path?: string; key?: string } = {},
 ) {
   const asked: unknown[] = [];
   const server = createServer((request, response) => {
@@ -39,10 +39,10 @@ async function meet(
   const provider = openAiCompatible({
     ...{ clock: systemClock, ids: systemIds },
     endpoint: {
-      baseUrl: `http://127.0.0.1:${port}/v1/`,
-      apiKey,
+      baseUrl: `http://127.0.0.1:${port}${path}`,
+      apiKey: key,
       model: "m",
-      profile: { ...defaultProfile, ...options.profile },
+      profile: defaultProfile,
       idleTimeoutMs: 30_000,
       firstDataTimeoutMs: 30_000,
     },
@@ -125,19 +125,9 @@ test("a proxy of the environment is used [M3]", async (t) => {
 });
 
 test("a key that no header can hold is refused before anything is sent [M3]", async (t) => {
-  const { asked, port } = await meet(t, (_body, response) => void response.end(whole));
-  const endpoint = {
-    baseUrl: `http://127.0.0.1:${port}`,
-    model: "m",
-    profile: defaultProfile,
-    idleTimeoutMs: 30_000,
-    firstDataTimeoutMs: 30_000,
-  };
-  const broken = openAiCompatible({
-    ...{ clock: systemClock, ids: systemIds },
-    endpoint: { ...endpoint, apiKey: "sk-line\nbreak-0123456789" },
-  });
-  const { error } = await broken.prepare(hello).send({}, never);
+  const options = { key: "sk-line\nbreak-0123456789" };
+  const { asked, ask } = await meet(t, (_body, response) => void response.end(whole), options);
+  const { error } = await ask();
   assert.deepEqual(
     [error?.because, error?.kind, error?.retryable, asked.length],
     ["unsendable", "bad_request", false, 0],
@@ -147,24 +137,10 @@ test("a key that no header can hold is refused before anything is sent [M3]", as
 
 test("a base URL may hold a query, and may already name the route [M3]", async (t) => {
   const urls: (string | undefined)[] = [];
-  const { provider, port } = await meet(t, (_body, response, { url }) => {
+  const handler: Handler = (_body, response, { url }) => {
     urls.push(url);
     response.end(whole);
-  });
-  for (const path of ["/v1?version=1", "/x/chat/completions"]) {
-    const other = openAiCompatible({
-      ...{ clock: systemClock, ids: systemIds },
-      endpoint: {
-        baseUrl: `http://127.0.0.1:${port}${path}`,
-        model: "m",
-        profile: defaultProfile,
-        idleTimeoutMs: 30_000,
-        firstDataTimeoutMs: 30_000,
-      },
-    });
-    await other.prepare(hello).send({}, never);
-    await other.close();
-  }
+  };
+  for (const path of ["/v1?version=1", "/x/chat/completions"]) await (await meet(t, handler, { path })).ask();
   assert.deepEqual(urls, ["/v1/chat/completions?version=1", "/x/chat/completions"]);
-  await provider.close();
 });

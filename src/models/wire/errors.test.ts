@@ -23,6 +23,7 @@ const wordings: [status: number, body: unknown, kind: string][] = [
   [400, "too many tokens: size limit exceeded by 300 tokens", "context_overflow"],
   [400, "length of prompt_tokens (40000) must be less than max_seq_len (32768).", "context_overflow"],
   [500, "litellm.ContextWindowExceededError: too much", "context_overflow"],
+  [400, "prompt is too long: 208310 tokens > 200000 maximum", "context_overflow"],
   [400, "输入内容过长", "context_overflow"],
   [400, "请求的 token 数超过最大限制", "context_overflow"],
   // The room for the answer is what is wrong.
@@ -57,6 +58,7 @@ const wordings: [status: number, body: unknown, kind: string][] = [
   [500, "model requires more system memory (5.6 GiB) than is available", "overloaded"],
   [500, { error: { type: "invalid_request_error", message: "Something broke" } }, "overloaded"],
   [524, "", "overloaded"],
+  [529, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "overloaded"],
   [424, { message: "The model returned an error" }, "overloaded"],
   // There is no such thing.
   [400, "openai/nope is not a valid model ID", "not_found"],
@@ -75,14 +77,9 @@ const wordings: [status: number, body: unknown, kind: string][] = [
   [400, "tool_call_id call_1 not found in 'tool_calls' of previous message", "bad_request"],
   [400, "registry.example/library/m does not support tools", "bad_request"],
   [413, "", "bad_request"],
+  [400, "messages.1.content.0: Invalid `signature` in `thinking` block", "bad_request"],
   [413, { error: { type: "request_too_large", message: "Request exceeds the maximum size" } }, "bad_request"],
-  [
-    400,
-    {
-      detail: [{ loc: ["body", "messages", 0, "content"], msg: "Input should be a valid string", input: "rate limit" }],
-    },
-    "bad_request",
-  ],
+  [400, { detail: [{ loc: ["body", 0], msg: "Input should be a valid string", input: "rate limit" }] }, "bad_request"],
   [422, { errors: [{ code: 7003, message: "Could not read the body" }], success: false }, "bad_request"],
 ];
 
@@ -113,6 +110,7 @@ for (const body of filtered) {
 
 const inTenSeconds = now + 10_000;
 
+const empty = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" };
 type Headers = Record<string, string>;
 const cases: [what: string, headers: Headers, body: unknown, wait: number | undefined][] = [
   ["nothing at all", {}, {}, undefined],
@@ -125,23 +123,13 @@ const cases: [what: string, headers: Headers, body: unknown, wait: number | unde
   ["a field in the body before the words", {}, { error: { retryAfter: "3s", message: "try again in 8s" } }, 3_000],
   ["milliseconds in the body", {}, { error: { retry_after_ms: 700 } }, 700],
   ["a field deep inside", {}, { error: { details: [{ retryDelay: "1.5s" }] } }, 1_500],
-  [
-    "a moment in the body",
-    {},
-    { error: { metadata: { headers: { "X-RateLimit-Reset": String(inTenSeconds) } } } },
-    10_000,
-  ],
+  ["a moment in the body", {}, { error: { headers: { "X-RateLimit-Reset": String(inTenSeconds) } } }, 10_000],
   ["hours, minutes and seconds", {}, { message: "Please try again in 1h2m3s." }, 3_723_000],
   ["milliseconds in words", {}, { message: "try again in 6 ms" }, 6],
   ["minutes in words", {}, { message: "Please wait 2 minutes before retrying" }, 120_000],
   ["a number that is no wait", {}, { message: "Limit 3, used 3 requests. Try again later." }, undefined],
-  [
-    "words before buckets",
-    { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" },
-    { message: "retry after 4 seconds" },
-    4_000,
-  ],
-  ["the empty bucket", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" }, {}, 9_000],
+  ["words before buckets", empty, { message: "retry after 4 seconds" }, 4_000],
+  ["the empty bucket", empty, {}, 9_000],
   ["a bucket that is not empty", { "x-ratelimit-remaining": "2", "x-ratelimit-reset": "9" }, {}, undefined],
   ["a bucket that says nothing", { "x-ratelimit-reset": "9" }, {}, undefined],
   [
