@@ -208,9 +208,7 @@ judged("reading credentials and passing on secrets ask [H1]", commandFindings, [
       ¦ /etc/kubernetes/admin.conf .e?v ~/.aw?/credentials ~/.kub?/config /home/*/.aw?/credentials /etc/pas*d /etc/s?adow /etc/gsh?dow
       ¦ /etc/sud?ers /proc/self/env* /proc/1/env*
     % --export-secret-keys ¦ gpg gpg2
-    echo x > % ¦ /etc/passwd /etc/shadow /etc/gshadow /etc/sudoers /etc/master.passwd /etc/security/opasswd /etc/passwd- /etc/shadow.bak /etc/sudoers.d
-      ¦ /etc/sudoers.d/x /etc/ssl/private /etc/ssl/private/x /etc/ssh/ssh_host_rsa_key /etc/krb5.keytab ~/.ssh ~/.ssh/known_hosts ~/.aws/config ~/.gnupg/x
-      ¦ ~/.azure/x ~/.kube/cache ~/.netrc ~/_netrc ~/.pgpass ~/.git-credentials
+    echo x > % ¦ /etc/passwd /etc/ssh/ssh_host_rsa_key ~/.ssh/known_hosts ~/.aws/config ~/.netrc
     cat /srv/*.% ¦ pem key p12 pfx kdbx keytab
     cat a/% ¦ .en* .netr* .npmr* id_rs* id_ed*
     run % ¦ --file=/etc/shadow -file=/etc/shadow @/etc/shadow data=@/etc/shadow data=/etc/shadow -f/etc/shadow -f@/etc/shadow -f~/.netrc -f./.env

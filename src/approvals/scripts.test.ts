@@ -46,10 +46,7 @@ test("a script is judged by its text, however it comes to run [H1]", () => {
     rows.map(([command]) => [command, "delete"]),
   );
   // A file that is not there runs nothing.
-  assert.deepEqual(
-    rows.map(([command]) => [command, shell(command)]),
-    rows.map(([command]) => [command, ""]),
-  );
+  assert.deepEqual([rows.map(([command]) => [command, shell(command)])], [rows.map(([command]) => [command, ""])]);
 });
 
 test("a program that runs a file of the workspace is judged with it [H1]", () => {
@@ -74,10 +71,7 @@ test("a program that runs a file of the workspace is judged with it [H1]", () =>
     rows.map(([text, path]) => [text, scriptsOfCode(text).includes(path), python(text, { [path]: code })]),
     rows.map(([text]) => [text, true, "delete"]),
   );
-  assert.deepEqual(
-    rows.map(([text]) => [text, python(text)]),
-    rows.map(([text]) => [text, ""]),
-  );
+  assert.deepEqual([rows.map(([text]) => [text, python(text)])], [rows.map(([text]) => [text, ""])]);
   // Two modules that import each other are read once.
   assert.equal(python("import a", { "a.py": "import b", "b.py": "import a" }), "");
 });

@@ -183,10 +183,7 @@ test("an operation that does not fit is named with the reason, and the others be
     },
   );
   const { operations, failures, renamed } = await read(document, new Set(["below"]));
-  assert.deepEqual(
-    operations.map(({ name }) => name),
-    ["fine", "fine_2", "below_2"],
-  );
+  assert.deepEqual([operations.map(({ name }) => name)], [["fine", "fine_2", "below_2"]]);
   assert.deepEqual(renamed, [
     { from: "fine", to: "fine_2" },
     { from: "below", to: "below_2" },

@@ -322,10 +322,7 @@ test("a skill with more files than there may be is refused at the limit, and a f
   ]);
   const crowd = join(folder, "crowd");
   for (let n = 0; n <= candidatesMax; n += 1) mkdirSync(join(crowd, `s${n}`), { recursive: true });
-  assert.deepEqual(
-    (await lookInPlace(place(crowd))).map(({ problems }) => problems[0]?.fault),
-    ["too_many"],
-  );
+  assert.deepEqual([(await lookInPlace(place(crowd))).map(({ problems }) => problems[0]?.fault)], [["too_many"]]);
 });
 
 test("of requirements only names with versions are taken; what would be fetched from elsewhere is left to people [W9]", () => {

@@ -127,63 +127,6 @@ const provoked: Readonly<Record<string, readonly [written: string, code: string]
   [`${"very_long_".repeat(1_000)}\n`]: [["{}", "tool_not_found"]],
 };
 
-const path = JSON.stringify('uploads/a long name, with "quotes" and 汉字 '.repeat(5));
-
-/** What only the world around the files can do. */
-const fileFailures: readonly Failure[] = [
-  makeFailure("workspace_not_assigned", { agent: "agent-1" }),
-  makeFailure("file_not_found", { path, near: `${path}, ${path}, ${path}` }),
-  makeFailure("permission_denied", { path, folder: "", why: "hard_link" }),
-  makeFailure("write_failed", { path, why: "full" }),
-  makeFailure("read_failed", { path, why: "changed" }),
-  makeFailure("quota_exceeded", { path, what: "bytes", limit: 2 ** 31, setting: "workspace.bytes_max" }),
-  makeFailure("conflict", { path }),
-  makeFailure("pattern_invalid", { pattern: "(\n".repeat(500), why: "syntax", said: "Unterminated group" }),
-];
-
-/** What only the world around programs can do. */
-const sandboxFailures: readonly Failure[] = [
-  makeFailure("sandbox_start_failed", { why: "start_timeout" }),
-  makeFailure("sandbox_full", { retryAfterSeconds: 5 }),
-  makeFailure("sandbox_busy", {
-    ...{ kind: "running", limit: 4, setting: "sandbox.executions_per_user_max", retryAfterSeconds: 5 },
-  }),
-  makeFailure("code_too_long", { sizeBytes: 5_000_000, limitBytes: 4_194_304 }),
-];
-
-/** What skills and their packages can refuse. */
-const skillFailures: readonly Failure[] = [
-  makeFailure("skill_not_found", { skill: "pfd", near: "pdf" }),
-  makeFailure("packages_not_configured", { setting: "sandbox.package_index" }),
-  makeFailure("packages_installing", {}),
-  makeFailure("packages_failed", { why: "index", said: "ERROR: No matching distribution found for folium" }),
-  makeFailure("installer_missing", { manager: "pip" }),
-];
-
-/** What other agents are not there for. */
-const agentFailures: readonly Failure[] = [
-  makeFailure("agent_unknown", { name: "alpha" }),
-  makeFailure("agent_ended", { name: "alpha" }),
-  makeFailure("agent_out_of_reach", { name: "alpha" }),
-  makeFailure("agent_not_yours", { name: "alpha" }),
-  makeFailure("mail_in_circles", { from: "alpha", to: "beta", because: "same_mail", times: 3 }),
-  makeFailure("hand_over_too_many", { count: 501, max: 500 }),
-];
-
-/** What the list of memories can refuse. */
-const memoryFailures: readonly Failure[] = [makeFailure("memory_full", { max: 100 }), makeFailure("memory_secret", {})];
-
-/** What only others out there can do. */
-const webFailures: readonly Failure[] = [
-  ...(["form", "scheme", "credentials", "port", "host", "private", "never"] as const).map((why) =>
-    makeFailure("web_address_refused", { host: "a.example", why }),
-  ),
-  makeFailure("web_fetch_failed", { host: "a.example", why: "timeout", seconds: 30 }),
-  makeFailure("web_page_failed", { host: "a.example", status: 404 }),
-  makeFailure("web_too_large", { host: "a.example", limitBytes: 20_971_520 }),
-  makeFailure("web_search_failed", { provider: "Brave", why: "key", status: 401, setting: "BRAVE_API_KEY" }),
-];
-
 /** What the loop says of a call that gave no result of its own. */
 const loopFailures: readonly Failure[] = [
   makeFailure("tool_arguments_cut", { tool: "todo_write" }),
@@ -199,33 +142,17 @@ const loopFailures: readonly Failure[] = [
   makeFailure("tool_repeated", { tool: "now", times: 5 }),
 ];
 
-const worldly = [
-  ...fileFailures,
-  ...sandboxFailures,
-  ...skillFailures,
-  ...agentFailures,
-  ...memoryFailures,
-  ...webFailures,
-  ...loopFailures,
-];
-
 test("every tool is made to fail [R1]", () => {
-  assert.deepEqual(
-    builtins.map((tool) => tool.name).filter((name) => provoked[name] === undefined),
-    [],
-  );
+  assert.deepEqual([builtins.map((tool) => tool.name).filter((name) => provoked[name] === undefined)], [[]]);
 });
 
 test("each way to fail has the code that belongs to it [R1]", async () => {
   const expected = Object.values(provoked).flatMap((rows) => rows.map(([, code]) => code));
-  assert.deepEqual(
-    (await provokeAll()).map((reason): string => reason.code),
-    expected,
-  );
+  assert.deepEqual([(await provokeAll()).map((reason): string => reason.code)], [expected]);
 });
 
 test("an error tells a model in one short line what happened and what to do next, and nothing of the machine [R1][Q1]", async () => {
-  for (const reason of [...(await provokeAll()), ...worldly]) {
+  for (const reason of [...(await provokeAll()), ...loopFailures]) {
     const text = errorForModel(reason);
     assert.ok(text.startsWith(`Error: ${reason.code}: `), text);
     assert.ok(text.length <= 600, `${text.length} characters: ${text}`);

@@ -39,12 +39,6 @@ test("results of any size fit into any window, in bytes and in tokens, and are c
   }
 });
 
-test("a text of exactly the limit is shown whole, one byte more is cut [R1]", () => {
-  const bytesMax = outputBytesMax(8_000);
-  assert.deepEqual(boundOutput("x".repeat(bytesMax), bytesMax), { text: "x".repeat(bytesMax), isCut: false });
-  assert.equal(boundOutput("x".repeat(bytesMax + 1), bytesMax).isCut, true);
-});
-
 test("a long result keeps its beginning and its end, and says between them how much is missing and how to see it [R1]", () => {
   const text = `first line\n${"middle\n".repeat(10_000)}Error: the last line`;
   const shown = boundOutput(text, 8_000).text;

@@ -13,7 +13,6 @@ import { all } from "../world/events.ts";
 import { operatorFolder } from "../world/judging.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
-import { keys, startChat } from "../world/pty.ts";
 import { must, startYard } from "../world/yard.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
@@ -145,25 +144,6 @@ test("a file that cannot be used is named with its line, once, and left out; the
   write("tools/m0.ts", toolText("mended", "mended"));
   assert.deepEqual(await names(), ["fine", "mended"]);
   assert.equal(custom.broken().length, mistakes.length - 1);
-});
-
-test("/tools names files that cannot be used, and says once what to do about them [T3][U1][P4]", async (t) => {
-  const { write, names, custom } = await operator(t);
-  for (const name of ["a", "b"]) write(`tools/${name}.ts`, 'export default { name: "a", description: "A." };');
-  await names();
-  await using yard = await startYard({ custom });
-  const chat = startChat({ client: yard.client });
-  await chat.waitFor("You> ");
-  chat.type(`/tools nothing has this${keys.enter}`);
-  const said = await chat.waitFor(
-    "\nMend the file, or take it out of its folder; it is loaded again by itself.\n/tools",
-  );
-  assert.deepEqual(
-    said.split("\n").flatMap((line) => /^✗ (tools\/\S+) .*run: is no function$/.exec(line)?.[1] ?? []),
-    ["tools/a.ts", "tools/b.ts"],
-  );
-  chat.leave();
-  await chat.ended;
 });
 
 test("a file that does not end loading is left out after ten seconds, and holds up nobody for ever [T3]", async (t) => {

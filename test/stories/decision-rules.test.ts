@@ -61,10 +61,7 @@ test("what is allowed always in a conversation is not asked again there, also af
   assert.equal(made[1]?.previous, made[0]?.hash);
   assert.equal((await yard.ask("pay b", { conversation })).status, "waiting");
   assert.equal((await yard.ask("pay a")).status, "waiting");
-  assert.deepEqual(
-    (await inboxOf(yard)).map((decision) => decision.arguments),
-    ['{"mark":"b"}', '{"mark":"a"}'],
-  );
+  assert.deepEqual([(await inboxOf(yard)).map((decision) => decision.arguments)], [['{"mark":"b"}', '{"mark":"a"}']]);
 });
 
 test("a rule for all conversations counts in all of them at once, answers what waits, and ends when it is revoked [H2]", async (t) => {
@@ -81,10 +78,7 @@ test("a rule for all conversations counts in all of them at once, answers what w
     ),
     ["rule"],
   );
-  assert.deepEqual(
-    (await inboxOf(yard)).map((decision) => decision.arguments),
-    ['{"mark":"b"}'],
-  );
+  assert.deepEqual([(await inboxOf(yard)).map((decision) => decision.arguments)], [['{"mark":"b"}']]);
   assert.equal((await yard.ask("pay a")).status, "idle");
 
   const [rule] = (await must(yard.client.call("listRules", { query: { conversation: elsewhere.conversation } }))).items;
@@ -103,10 +97,7 @@ test("a new rule answers what else it covers in the same conversation, in one mo
   const also = await say(yard, third, { verdict: "approve", always: { scope: "conversation" } });
   assert.deepEqual(also, [first?.id, fourth?.id]);
   await yard.whenAtRest(conversation);
-  assert.deepEqual(
-    (await waitingIn(yard, conversation)).map(({ id }) => id),
-    [second?.id],
-  );
+  assert.deepEqual([(await waitingIn(yard, conversation)).map(({ id }) => id)], [[second?.id]]);
   assert.deepEqual(await say(yard, second, { verdict: "reject", reason: "no" }), []);
   const { events } = await yard.whenAtRest(conversation);
   const made = all(events, "decision.made");
@@ -119,10 +110,7 @@ test("a new rule answers what else it covers in the same conversation, in one mo
       [second?.id, "local", "reject"],
     ],
   );
-  assert.deepEqual(
-    made.map(({ previous }) => previous),
-    ["", ...made.slice(0, -1).map(({ hash }) => hash)],
-  );
+  assert.deepEqual([made.map(({ previous }) => previous)], [["", ...made.slice(0, -1).map(({ hash }) => hash)]]);
 });
 
 test("equal requests are answered together, whatever the answer is [H2]", async (t) => {

@@ -298,10 +298,7 @@ test("one rejected among five parallel calls leaves a history that the strictest
       await say(yard, decision, index === refused ? { verdict: "reject", reason: "no" } : { verdict: "approve" });
     assert.equal((await yard.whenAtRest(conversation)).answer, "done");
     assert.equal((await yard.ask("go on", { conversation })).answer, "and on");
-    assert.deepEqual(
-      model.asked.map(({ body }) => validateRequest(body)),
-      [[], [], []],
-    );
+    assert.deepEqual([model.asked.map(({ body }) => validateRequest(body))], [[[], [], []]]);
     const told = toldResults(model.asked[1]?.body ?? { messages: [] });
     assert.deepEqual(
       told.map((text) => text.startsWith("Error: tool_rejected:")),
@@ -319,10 +316,7 @@ test("a turn that waits for a person is stopped at once, and what it asked is go
   await must(yard.client.call("cancelTurn", { params: { id: conversation } }));
   const { outcome, events } = await yard.whenAtRest(conversation);
   assert.equal(outcome, "cancelled");
-  assert.deepEqual(
-    all(events, "call.finished").map((event) => event.outcome),
-    ["not_run", "not_run"],
-  );
+  assert.deepEqual([all(events, "call.finished").map((event) => event.outcome)], [["not_run", "not_run"]]);
   assert.deepEqual(await inboxOf(yard), []);
 });
 

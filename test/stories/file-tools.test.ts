@@ -153,10 +153,7 @@ test("what a model reads of a workspace names no place of the machine [W7][Q1]",
   const { events } = await yard.ask("go");
   const told = all(events, "call.finished").map(({ text }) => text);
   assert.equal(told.length, asked.length);
-  assert.deepEqual(
-    told.filter((text) => text.includes(yard.data) || /tool_crashed/.test(text)),
-    [],
-  );
+  assert.deepEqual([told.filter((text) => text.includes(yard.data) || /tool_crashed/.test(text))], [[]]);
 });
 
 async function startWith(yard: Awaited<ReturnType<typeof startYard>>, files: Record<string, string>): Promise<string> {

@@ -84,10 +84,7 @@ test("agents of another user have no tool of a box that is not permitted to them
     .filter(({ name }) => name !== "getForecast")
     .map(({ tool_id }) => ({ tool_id, status: "disabled" as const }));
   await must(yard.client.call("setBoxToolStatus", { params, body: off }));
-  assert.deepEqual(
-    yard.operators.tools(ann).map(({ name }) => name),
-    ["Weather__getForecast"],
-  );
+  assert.deepEqual([yard.operators.tools(ann).map(({ name }) => name)], [["Weather__getForecast"]]);
   assert.equal(yard.operators.tools(ann), yard.operators.tools(ann));
   const { signal } = new AbortController();
   const nothing = { path: {}, query: {}, header: {}, cookie: {}, body: undefined };

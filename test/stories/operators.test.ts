@@ -121,10 +121,7 @@ test("the token of a tool box is in no answer, log file or database, also after 
   assert.deepEqual(await yard.secrets.list(localOwner), []);
   await yard.close();
   assert.ok(said.length > 8);
-  assert.deepEqual(
-    said.filter((text) => text.includes(token)),
-    [],
-  );
+  assert.deepEqual([said.filter((text) => text.includes(token))], [[]]);
   assert.deepEqual(filesWith(data, token), []);
 });
 

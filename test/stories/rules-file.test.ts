@@ -27,19 +27,6 @@ test("the file that comes with a clone changes nothing, and without its comment 
   assert.deepEqual({ ...approvals, global }, defaultRules);
 });
 
-test("with the signs of its examples taken away, too, the file that comes with a clone can be used [P5][H1]", async (t) => {
-  const place = operatorFolder(t);
-  const shipped = readFileSync(join(root, "config/hitl_rules.yaml"), "utf8");
-  place.rules(shipped.replaceAll(/^#:? /gm, ""));
-  const verdicts = ["psql prod-db", "terraform plan", "make deploy", "git push", "ls"].map((command) =>
-    place.judge(bash(command)),
-  );
-  assert.deepEqual(
-    (await Promise.all(verdicts)).map(({ verdict }) => verdict),
-    ["deny", "deny", "ask", "deny", "allow"],
-  );
-});
-
 test("the example of the documentation is a file that can be used, and so is its checker [P5][H1]", async (t) => {
   const page = readFileSync(join(root, "docs/use/approvals.md"), "utf8");
   const blockOf = (language: string) => page.split(`\`\`\`${language}\n`)[1]?.split("```")[0] ?? "";
@@ -370,7 +357,6 @@ const silent: [what: string, body: string, why: RegExp][] = [
   ],
   ["does not end", "for (;;);", /took too long and gave no answer: checkers\/a\.mjs/],
   ["answers nonsense", 'return { action: "maybe" }', /answered something else than undefined or .*: checkers\/a\.mjs/],
-  ["answers null", "return null", /answered something else than undefined or .*: checkers\/a\.mjs/],
   [
     "answers later",
     'return Promise.reject(new Error("late"))',
@@ -395,10 +381,7 @@ for (const [what, body, why] of silent) {
 
 const broken: [what: string, text: string, why: RegExp][] = [
   ["cannot be read", "export default {", /Unexpected/],
-  ["exports something else", "export const check = 1;", /its default export is not/],
   ["is about no tool", 'export default { tool: "", check() {} };', /its default export is not/],
-  ["is about an empty list of tools", "export default { tool: [], check() {} };", /its default export is not/],
-  ["has a tool without a name", 'export default { tool: ["send", ""], check() {} };', /its default export is not/],
   ["cannot check", 'export default { tool: "*", check: true };', /its default export is not/],
   ["breaks down with many words", 'throw new Error("no key\\nat home");', /^(Error: )?no key$/],
 ];

@@ -24,10 +24,7 @@ test("a secret is stored sealed under a key that is made when it is needed, and 
   await using again = await startYard({ data });
   assert.equal(await must(again.secrets.open(ann, "weather")), token);
   assert.equal(await must(again.secrets.open(bob, "weather")), undefined, "another user has none of this name");
-  assert.deepEqual(
-    (await again.secrets.list(ann)).map(({ name }) => name),
-    ["weather"],
-  );
+  assert.deepEqual([(await again.secrets.list(ann)).map(({ name }) => name)], [["weather"]]);
   await must(again.secrets.put(ann, "weather", "another"));
   assert.equal(await must(again.secrets.open(ann, "weather")), "another");
   assert.equal(await must(again.secrets.drop(ann, "weather")), true);

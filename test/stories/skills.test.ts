@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogEvent } from "../../src/protocol/events.ts";
 import { withoutMarks } from "../../src/words/words.ts";
-import { all, until } from "../world/events.ts";
+import { all } from "../world/events.ts";
 import { type AskedRequest, calls, modelServer, says } from "../world/model-server.ts";
 import { servePackages } from "../world/package-index.ts";
 import { cannotRunCode } from "../world/sandbox.ts";
@@ -171,10 +171,7 @@ test("a skill that is changed, added or taken away counts from the next turn on,
   assert.match(before ?? "", /Old words\./);
   assert.match(after ?? "", /New words, which are longer\./);
   assert.match(gone ?? "", /^error: .*skills\/one\/SKILL\.md/);
-  assert.deepEqual(
-    all(second.events, "recipe.set").map(({ cause }) => cause),
-    ["start", "prompt_changed"],
-  );
+  assert.deepEqual([all(second.events, "recipe.set").map(({ cause }) => cause)], [["start", "prompt_changed"]]);
   assert.match(systemOf(model.asked.at(-1)), /# Skills\n.*\n- two: Does something\.\n/);
 });
 
@@ -246,39 +243,6 @@ test("a linked skill's scripts run in the sandbox, which sees a read-only copy a
   assert.match(last, /No such file or directory/);
 });
 
-test("a skill that is named while a turn runs is told with the step that takes the message up: none any more in the last step [L4][K1][L1]", async (t) => {
-  const { data } = skillFolder(t, "pdf-forms", "chinese-reports");
-  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const held = (gate: typeof first) => ({ ...calls(["now", {}]), heldUntil: gate.promise });
-  await using model = await modelServer([held(first), held(second), says("done"), says("done, too")]);
-  await using yard = await startYard({ model, data, env: { MAX_LOOPS: "2" } });
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  const send = (text: string, mode: "queue" | "steer") =>
-    must(yard.client.call("sendMessage", { params: { id }, body: { text, mode } }));
-  await send("begin", "queue");
-  await until("the model is asked", () => model.asked.length === 1);
-  await send("with @pdf-forms, please", "steer");
-  first.resolve();
-  await until("the model is asked again", () => model.asked.length === 2);
-  await send("and @chinese-reports", "steer");
-  second.resolve();
-  const { events } = await yard.whenAtRest(id);
-  const told = (name: string) =>
-    `The user named a skill: read skills/${name}/SKILL.md before you begin, and follow it.`;
-  assert.deepEqual(
-    [reminderOf(model.asked[1]), reminderOf(model.asked[3])],
-    [told("pdf-forms"), told("chinese-reports")],
-  );
-  assert.doesNotMatch(newestOf(model.asked[2]), /chinese-reports/);
-  assert.deepEqual(
-    all(events, "skill.linked").map(({ turn, skill }) => [turn, skill]),
-    [
-      [1, "pdf-forms"],
-      [2, "chinese-reports"],
-    ],
-  );
-});
-
 test("what can be named is listed by its beginning, tools before skills before agents [L4]", async (t) => {
   const place = skillFolder(t);
   place.write("search/SKILL.md", skillText("search", "Searches."));
@@ -292,14 +256,8 @@ test("what can be named is listed by its beginning, tools before skills before a
     (await named("sea")).items.map(({ kind, name }) => `${kind} ${name}`),
     ["tool search_file", "tool search_history", "skill search"],
   );
-  assert.deepEqual(
-    (await named("@SIMPLE")).items.map(({ kind, name }) => [kind, name]),
-    [["agent", "simple"]],
-  );
-  assert.deepEqual(
-    (await named("now")).items.map(({ kind }) => kind),
-    ["tool"],
-  );
+  assert.deepEqual([(await named("@SIMPLE")).items.map(({ kind, name }) => [kind, name])], [[["agent", "simple"]]]);
+  assert.deepEqual([(await named("now")).items.map(({ kind }) => kind)], [["tool"]]);
   const { items, total } = await named("", 2);
   assert.deepEqual([items.length, total > 2], [2, true]);
   await yard.ask("@now");
@@ -325,9 +283,6 @@ test("skills that a small window has no room for are not in the agent's list, an
 });
 
 const hasPip = existsSync("/usr/lib/python3/dist-packages/pip");
-const reminderOfOfSkillPackages = (request: AskedRequest | undefined) =>
-  /<system_reminder>\n([\s\S]*?)\n<\/system_reminder>/.exec(String(request?.body.messages.at(-1)?.content))?.[1] ?? "";
-
 /** What the model was told, call by call. */
 const textsOf = (events: readonly LogEvent[]) => all(events, "call.finished").map(({ text }) => text);
 
@@ -356,7 +311,7 @@ test("a skill tells which packages are missing; they come into the sandbox of th
     },
   });
   const first = await yard.ask("use @greetings");
-  assert.deepEqual(reminderOfOfSkillPackages(model.asked[0]).split("\n"), [
+  assert.deepEqual((reminderOf(model.asked[0]) ?? "").split("\n"), [
     "The user named a skill: read skills/greetings/SKILL.md before you begin, and follow it.",
     'The skill greetings wants Python packages that are not installed: Greeter<2. Do without them where you can; otherwise call use_tool with {"name": "install_packages", "arguments": "{\\"skill\\": \\"greetings\\"}"}, which asks the user first.',
   ]);
@@ -388,7 +343,7 @@ test("a skill tells which packages are missing; they come into the sandbox of th
   });
   model.answerWith([says("done")]);
   await yard.ask("use @greetings again");
-  assert.doesNotMatch(reminderOfOfSkillPackages(model.asked.at(-1)), /not installed/);
+  assert.doesNotMatch(reminderOf(model.asked.at(-1)) ?? "", /not installed/);
   const missing = await install("greeting");
   assert.deepEqual(!missing.ok && missing.failure.code, "skill_not_found");
 });

@@ -113,10 +113,7 @@ test("what use_tool calls is judged, asked about, edited and stored as the tool 
   const [again] = sent[1]?.flatMap(({ tool_calls: said = [] }) => said) ?? [];
   assert.deepEqual(again?.function, { name: "use_tool", arguments: written });
   const bytes = sent.map((messages) => JSON.stringify(messages).slice(0, -1));
-  assert.deepEqual(
-    bytes.slice(1).map((later, index) => later.startsWith(bytes[index] ?? "?")),
-    [true, true],
-  );
+  assert.deepEqual([bytes.slice(1).map((later, index) => later.startsWith(bytes[index] ?? "?"))], [[true, true]]);
 });
 
 test("a rule about a tool of others counts for what use_tool calls, and a question shows that tool [T1][H1]", async (t) => {
@@ -208,10 +205,7 @@ test("an agent with an allow list finds and calls nothing that is not on it [T1]
     /^Error: tool_not_found/,
     /mail list project/,
   ];
-  assert.deepEqual(
-    told.map((text, index) => shapes[index]?.test(text)),
-    [true, true, true, true],
-  );
+  assert.deepEqual([told.map((text, index) => shapes[index]?.test(text))], [[true, true, true, true]]);
   assert.deepEqual(
     model.asked[0]?.body.tools?.map((tool) => tool.function.name),
     ["find_tools", "transfer_to_general", "transfer_to_simple", "use_tool"],
@@ -253,10 +247,7 @@ test("a tool that somebody loads is told of from the next turn on, and after a r
   await using yard = await startYard({ model, data, sources: from(many) });
   const { events } = await yard.ask("two", { conversation });
   await yard.ask("elsewhere");
-  assert.deepEqual(
-    told().map((names) => names.includes("mcp__crm__list_member")),
-    [false, true, false],
-  );
+  assert.deepEqual([told().map((names) => names.includes("mcp__crm__list_member"))], [[false, true, false]]);
   assert.deepEqual(
     [all(events, "tool.loaded").map(({ tool }) => tool), all(events, "recipe.set").map(({ cause }) => cause)],
     [["mcp__crm__list_member"], ["start", "tools_changed"]],

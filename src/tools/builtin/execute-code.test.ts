@@ -227,8 +227,5 @@ test("a reset comes before the code, and needs none [X1]", async (t) => {
   const only = await tools.call("execute_code", { code: "", reset: true }, { sandbox });
   assert.equal(only.text, "[Python was started anew; earlier variables are gone]");
   await tools.call("execute_code", { code: "1", reset: true }, { sandbox });
-  assert.deepEqual(
-    asked.map((wanted) => (wanted === "reset" ? wanted : wanted[1])),
-    ["0", "reset", "reset", "1"],
-  );
+  assert.deepEqual([asked.map((wanted) => (wanted === "reset" ? wanted : wanted[1]))], [["0", "reset", "reset", "1"]]);
 });

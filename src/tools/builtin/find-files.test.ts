@@ -56,16 +56,6 @@ test("of many files 100 are shown, fewer for a small window, and the rest is cou
   assert.match(text, /\n\[\d+ more: narrower pattern\]$/);
 });
 
-test("files that lie deeper than a path leads are counted, whether something else was found or not [F2]", async (t) => {
-  const tools = await fileTools(t);
-  put(tools, "uploads/a.csv", 0, 1);
-  const deep = `outputs/${"d/".repeat(70)}`;
-  for (const name of ["x.csv", "y.md"]) put(tools, `${deep}${name}`, 0, 1);
-  const said = "(not looked at: 2 files lie in more folders than a path can name; only programs reach them)";
-  assert.deepEqual(await find(tools, { pattern: "*.csv" }), ["uploads/a.csv (1 bytes, just now)", said]);
-  assert.equal((await find(tools, { pattern: "*.md" })).at(-1), said);
-});
-
 test("a pattern that finds nothing gets the names that were probably meant, or the right case [F2]", async (t) => {
   const tools = await fileTools(t);
   put(tools, "uploads/Report.md", 0, 1);

@@ -80,10 +80,7 @@ test("what is no text is saved as a file of the workspace, and what is too large
     text,
     /^This is no text but a file \(application\/pdf, 9\d\d bytes\)\. It was saved to temp\/downloads\/Annual_20report\.pdf;/,
   );
-  assert.deepEqual(
-    events.map(({ type }) => type),
-    ["file.changed"],
-  );
+  assert.deepEqual([events.map(({ type }) => type)], [["file.changed"]]);
   const kept = await workspace.read("temp/downloads/Annual_20report.pdf", { bytesMax: 5_000 });
   assert.ok(kept.ok && kept.value.bytes.equals(pdf));
   assert.match(
@@ -353,10 +350,7 @@ for (const provider of searchProviders) {
     const told = [3, 5, 10, 10].map((count) => `${count} results of ${name}`);
     const counts = [{ max_results: 3 }, {}, { max_results: 10 }, { max_results: 11 }];
     const texts = await Promise.all(counts.map((count) => ask("web_search", { query: "x", ...count })));
-    assert.deepEqual(
-      texts.map((text) => text.split(";")[0]),
-      told,
-    );
+    assert.deepEqual([texts.map((text) => text.split(";")[0])], [told]);
   });
 
   test(`${provider}: a service that was chosen and not set is off, says what is to be set, and is not asked [T2]`, async (t) => {

@@ -242,16 +242,6 @@ test("line numbers that were copied along are recognised [F2]", () => {
   }
 });
 
-test("one line that is a little different is found by what it has in common [F2]", () => {
-  assert.deepEqual(findNearMiss(code, "return math.ceiling(x)"), {
-    kind: "near",
-    first: 5,
-    lines: code.split("\n").slice(4, 9),
-    difference: { kind: "characters", line: 7, column: 18, there: "(x)", wanted: "ing(x)" },
-    focus: { line: 7, column: 17 },
-  });
-});
-
 const inside: readonly [line: string, wanted: string, column: number, there: string, old: string][] = [
   ["    total = price * quantity + tax", "price * quantity - tax", 30, "+ tax", "- tax"],
   ["x; totals = price * quantity", "total = price * quantity", 9, "s = price * quantity", " = price * quantity"],
@@ -321,10 +311,7 @@ test("files and wishes of nothing but brackets are gone through a few times, not
   ];
   const calls = pairs.map((pair) => ({ name: "findNearMiss", with: pair }));
   const counted = await countSteps<ReturnType<typeof findNearMiss>>(new URL("./near-miss.ts", import.meta.url), calls);
-  assert.deepEqual(
-    counted.map(({ value }) => value.kind),
-    ["near", "none", "near", "none"],
-  );
+  assert.deepEqual([counted.map(({ value }) => value.kind)], [["near", "none", "near", "none"]]);
   for (const { steps } of counted) assert.ok(steps < 4_000_000, `${steps} steps`);
 });
 
