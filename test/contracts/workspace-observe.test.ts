@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -20,7 +20,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { FileChange, Observation } from "../../src/workspace/workspace.ts";
 import { countRounds } from "../world/event-loop.ts";
-import { observeInLittleMemory } from "../world/look-in-little-memory.ts";
 import { testWorkspace } from "../world/workspace.ts";
 import { unwrap } from "./storage-place.ts";
 
@@ -267,42 +266,6 @@ test("a look ahead keeps what is there, and the next who observes is told what p
   unwrap(await workspace.lookAhead({ signal: never }));
   assert.equal(kept().includes(sha("not looked at")), false, "there was a look: a second one ahead is none");
 });
-
-test("however deep programs nest folders and however long they name them, a look needs little memory and says what it cannot watch [W12][X4][Q1]", async (t) => {
-  const { workspace, folder, base } = await testWorkspace(t);
-  t.after(() => workspace.empty("temp"));
-  const little = await observeInLittleMemory(base);
-  t.after(() => little.close());
-  const [depth, long] = [1_500, "d".repeat(255)];
-  inDeep(join(folder, "temp"), { depth, does: 'fs.mkdirSync(name); process.chdir(name); fs.writeFileSync("f", "1");' });
-  const above = (names: number) => `temp/${`${long}/`.repeat(names)}`;
-  const named = Array.from({ length: 15 }, (_, index) => `${above(index + 1)}f`);
-  const first = await little.changes();
-  assert.deepEqual(
-    first.changes.map(({ path, before, after, lost }) => [path, before, after?.bytes, lost]),
-    [...named.map((path) => [path, undefined, 1, undefined]), [`${above(16)}…`, undefined, depth - 15, undefined]].sort(
-      ([a], [b]) => (String(a) < String(b) ? -1 : 1),
-    ),
-  );
-  assert.deepEqual([first.measured?.files, first.measured?.folders], [depth, depth + 4], "a quota counts all of it");
-  assert.deepEqual([first.info.fileCount, first.info.dirCount, first.info.totalSize], [depth, depth + 4, depth]);
-  assert.deepEqual(first.walked, { folders: 4 + 16, files: depth, longest: above(16).length + 1 });
-  inDeep(join(folder, "temp"), { depth, does: "process.chdir(name);", ends: 'fs.writeFileSync("f", "longer");' });
-  const second = await little.changes();
-  assert.deepEqual(
-    second.changes.map(({ path, before, after, lost }) => [path, before?.bytes, after?.bytes, lost]),
-    [[`${above(16)}…`, depth - 15, depth - 15 + 5, "unreadable"]],
-    "that something has changed there is told, and that it cannot be undone",
-  );
-  assert.ok((await workspace.empty("temp")).ok);
-  assert.deepEqual((await little.changes()).changes.length, named.length + 1);
-});
-
-/** In a process of its own, as the way into such a folder is longer than the system takes at once. */
-function inDeep(folder: string, { depth, does, ends = "" }: { depth: number; does: string; ends?: string }): void {
-  const script = `const name = "d".repeat(255); for (let i = 0; i < ${depth}; i += 1) { ${does} } ${ends}`;
-  execFileSync(process.execPath, ["-e", script], { cwd: folder });
-}
 
 async function told(observation: Observation) {
   return unwrap(await observation.changes()).map(({ path, before, after }) => [path, before?.hash, after?.hash]);

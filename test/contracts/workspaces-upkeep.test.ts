@@ -64,6 +64,19 @@ test("a clean-up that fails stands in the log and does not stop the next one [W1
   assert.deepEqual(faults(), ["sweep", ...hourly, ...hourly]);
 });
 
+test("a clean-up that takes for ever holds the exit up for a second at the most [W10]", async (t) => {
+  const waits: number[] = [];
+  const exitWait: Clock["wait"] = async (ms) => {
+    waits.push(ms);
+    return "elapsed";
+  };
+  const { upkeep, silence } = await openUpkeepGround(t, { days: 7, exitWait });
+  silence();
+  upkeep.start();
+  await upkeep.close();
+  assert.deepEqual(waits, [500, 500]);
+});
+
 test("what was deleted and cannot be removed is tried again after 1, 2 and 3 seconds, then every minute until it is gone [S6]", async (t) => {
   const running = Promise.withResolvers<void>();
   const leave = () => running.promise;
@@ -89,16 +102,23 @@ type Options = {
   readonly leave?: () => Promise<void>;
   /** What passes while folders are worked on. */
   readonly wait?: Clock["wait"];
+  readonly exitWait?: Clock["wait"];
 };
 
 /** Upkeep over folders of the real disk, with the real database beside them. No time limit passes but those that are given. */
 async function openUpkeepGround(t: TestContext, options: Options) {
-  const { days, leave, wait = endlessClock.wait } = options;
+  const { days, leave, wait = endlessClock.wait, exitWait = endlessClock.wait } = options;
   const base = mkdtempSync(join(tmpdir(), "upkeep-"));
   const manual = manualClock();
   manual.move(morning);
   const clock = { ...manual, wait };
   const storage = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
+  // A database that does not answer any more.
+  const silence = () =>
+    Object.assign(storage, {
+      unusedWorkspaces: () => new Promise(() => {}),
+      orphanedWorkspaces: () => new Promise(() => {}),
+    });
   t.after(async () => {
     await storage.close();
     rmSync(base, { recursive: true });
@@ -115,7 +135,7 @@ async function openUpkeepGround(t: TestContext, options: Options) {
     await storage.orphanedWorkspaces(1);
     tidied += 1;
   };
-  const ofUpkeep = { ...clock, wait: endlessClock.wait };
+  const ofUpkeep = { ...clock, wait: exitWait };
   const upkeep = openUpkeep({ workspaces, clock: ofUpkeep, logger, tidyIndex, cleanAfterMs: () => days * dayMs });
   const made = async (id: string) => {
     const row = unwrap(await storage.createConversation({ owner: alice, id: idOf(id), at: clock.now(), events: [] }));
@@ -125,7 +145,7 @@ async function openUpkeepGround(t: TestContext, options: Options) {
   };
   const namesIn = (folder: string) => (existsSync(join(base, folder)) ? readdirSync(join(base, folder)).sort() : []);
   return {
-    ...{ upkeep, clock, logged, storage, made, tidied: () => tidied },
+    ...{ upkeep, clock, logged, storage, made, silence, tidied: () => tidied },
     async deleted(id: string) {
       const { number } = await made(id);
       unwrap(await storage.append({ number, events: [], with: { deleted: { at: clock.now() } } }));

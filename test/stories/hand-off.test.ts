@@ -146,37 +146,6 @@ test("a conversation that belongs to another agent can be handed over to the mai
   assert.deepEqual([stopped.outcome, all(stopped.events, "agent.ended").at(-1)?.outcome], ["cancelled", "terminated"]);
 });
 
-test("an agent that is named with @ comes with the way to it, also one that is only told of on demand [A3][L4]", async () => {
-  const many = Array.from({ length: 9 }, (_, n) => role(`agent-${n}`));
-  await using model = await modelServer(() => says("hi"));
-  await using yard = await startYard({ model, agents: many });
-  const { events } = await yard.ask("ask @agent-8 please");
-  const [asked] = model.asked;
-  assert.ok(toolsIn(asked).includes("transfer_to_agent-8") && !toolsIn(asked).includes("transfer_to_agent-7"));
-  assert.deepEqual(
-    all(events, "tool.loaded").map(({ tool }) => tool),
-    ["transfer_to_agent-8", "call_agent"],
-  );
-  const reminder = all(events, "step.started")[0]?.reminder ?? "";
-  assert.match(
-    reminder,
-    /The user named the agent agent-8 \(Knows all about agent-8\): hand over to it with transfer_to_agent-8, or have it do a part with call_agent\./,
-  );
-  const system = String(asked?.body.messages[0]?.content);
-  assert.match(
-    system,
-    /# Agents\n[^\n]*\n- Simple \(transfer_to_simple\): Quick answers[^\n]*\n- AGENT-0 \(transfer_to_agent-0\): Knows/,
-  );
-  const again = await startYard({ model, agents: many });
-  await again.ask("ask @agent-8 please");
-  await again.close();
-  assert.equal(
-    JSON.stringify(model.asked[1]?.body.tools),
-    JSON.stringify(asked?.body.tools),
-    "the same bytes at every start",
-  );
-});
-
 test("an agent that works for another one hands its task over, too: the other answers in its place, and is back with its end [A3][W3]", async () => {
   await using model = await modelServer((request) => {
     const { role: speaker, text } = lastOf(request);
@@ -209,16 +178,4 @@ test("an agent that works for another one hands its task over, too: the other an
     ],
   );
   assert.equal(all(events, "agent.ended").at(-1)?.spent?.agents, 1, "who was handed over to counts");
-});
-
-test("the demo model hands over on request, and says what is left of the budget [M5][A3][A4]", async () => {
-  await using yard = await startYard();
-  const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  await must(yard.client.call("setBudget", { params: { id }, body: { tokens: 300_000 } }));
-  const { answer, events } = await yard.ask("let Simple answer: what time is it", { conversation: id });
-  const called = all(events, "message.assistant").flatMap(({ calls = [] }) => calls.map(({ name }) => name));
-  assert.deepEqual(called, ["transfer_to_simple", "now"]);
-  assert.match(answer, /It is|The clock/);
-  const { answer: told } = await yard.ask("how much budget is left?", { conversation: id });
-  assert.match(told, /What I was told last about the budget: [\d,]+ tokens of 300,000 tokens left\./);
 });

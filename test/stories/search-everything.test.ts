@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
+import { systemIds } from "../../src/base/ids.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import { OwnerId } from "../../src/protocol/ids.ts";
@@ -341,4 +342,23 @@ test("what was left out to make room is found, also in Chinese and by phrases; w
   await must(yard.client.call("undoTurn", { params: { id: conversation } }));
   assert.match(await findSearchHistory(yard, "a zeppelin", conversation), /^1 match|^2 matches/);
   assert.doesNotMatch(await findSearchHistory(yard, "secret plan", conversation), /secret plan is/);
+});
+
+test("the user's other conversations are searched, the newest first, and nobody else's [Z3][Q1]", async () => {
+  await using model = await modelServer(seeker);
+  await using yard = await startYard({ model });
+  const older = await yard.ask("The walrus came first.");
+  const newer = await yard.ask("The walrus came second.");
+  await must(yard.client.call("changeConversation", { params: { id: newer.conversation }, body: { title: "Zoo" } }));
+  const other = OwnerId.parse("somebody");
+  const theirs = await must(yard.engine.create(other, { id: systemIds.uuid() }));
+  await must(
+    yard.log.append(theirs.number, [{ type: "message.user", id: "m", text: "A walrus of mine.", mode: "queue" }]),
+  );
+  const plain = withoutMarks(await findSearchHistory(yard, "walrus came"));
+  const places = [`conversation ${newer.conversation} (Zoo)`, `conversation ${older.conversation} (`].map((place) =>
+    plain.indexOf(place),
+  );
+  assert.ok(places.every((place) => place > 0) && (places[0] ?? 0) < (places[1] ?? 0), plain);
+  assert.doesNotMatch(withoutMarks(await findSearchHistory(yard, "walrus")), /of mine/);
 });

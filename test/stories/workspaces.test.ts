@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
+import { failure } from "../../src/protocol/failure.ts";
+import type { ConversationRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { writes } from "../world/undo.ts";
-import { must, startYard } from "../world/yard.ts";
+import { must, startYard, type TestYard } from "../world/yard.ts";
 
 const dayMs = 86_400_000;
 
@@ -110,3 +112,42 @@ test("of an earlier state it is said whether it can be had again: not where its 
     assert.equal(restored.ok ? "restored" : restored.failure.code, "content_not_kept", `${seq}`);
   }
 });
+
+test("whoever changes a file and cannot be written down in the ledger hears that, and not that all is well [W12][Q2]", async () => {
+  let isFull = false;
+  const wrapStorage = (storage: Storage): Storage => ({
+    ...storage,
+    append: async (batch) => (isFull ? failure("storage_full", {}) : storage.append(batch)),
+  });
+  await using yard = await startYard({ wrapStorage, isOneProcess: true });
+  const row = await yard.start("c");
+  const deeds = deedsOf(yard, row, "uploads/a.txt");
+  await must<unknown>(deeds[0]());
+  await must<unknown>(deeds[1]());
+  isFull = true;
+  const told: string[] = [];
+  for (const deed of deeds) {
+    const done = await deed();
+    told.push(done.ok ? "done" : done.failure.code);
+  }
+  isFull = false;
+  assert.deepEqual(told, Array(deeds.length).fill("storage_full"));
+  assert.equal((await yard.engine.fileHistory(row, { path: "uploads/a.txt", limit: 10 })).length, 2);
+});
+
+/** All that a person does to a file: two uploads, the first one back, away with it, and with all others. */
+function deedsOf({ engine }: TestYard, row: ConversationRow, path: string) {
+  const put = (text: string) => {
+    const chunks = (async function* () {
+      yield Buffer.from(text);
+    })();
+    return engine.upload(row, { name: "a.txt", chunks, keep: false });
+  };
+  return [
+    () => put("one"),
+    () => put("two"),
+    () => engine.restoreFile(row, { path, seq: 1 }),
+    () => engine.removeFile(row, path),
+    () => engine.emptyFolder(row, "uploads"),
+  ] as const;
+}
