@@ -1,20 +1,20 @@
 // Our client as the official conformance tool runs it: connects to the address that it is given, signs in where that is
 // asked for, and calls every tool.
-//   npx @modelcontextprotocol/conformance client --command "node test/world/mcp-conformance.ts" --scenario tools_call
+//   npx @modelcontextprotocol/conformance client --command "node scripts/mcp-conformance.ts" --scenario tools_call
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
-import { ok } from "../../src/base/result.ts";
-import { type McpParts, openMcp } from "../../src/mcp/mcp.ts";
-import type { Logger } from "../../src/observe/observe.ts";
-import { readForm } from "../../src/protocol/form.ts";
-import { localOwner } from "../../src/protocol/ids.ts";
-import type { ToolContext } from "../../src/tools/tools.ts";
-import { openWeb } from "../../src/web/web.ts";
-import { toolContext } from "./tools.ts";
-import { webSettings } from "./web.ts";
+import { systemClock } from "../src/base/clock.ts";
+import { systemIds } from "../src/base/ids.ts";
+import { ok } from "../src/base/result.ts";
+import { type McpParts, openMcp } from "../src/mcp/mcp.ts";
+import type { Logger } from "../src/observe/observe.ts";
+import { readForm } from "../src/protocol/form.ts";
+import { localOwner } from "../src/protocol/ids.ts";
+import type { ToolContext } from "../src/tools/tools.ts";
+import { openWeb } from "../src/web/web.ts";
+import { toolContext } from "../test/world/tools.ts";
+import { webSettings } from "../test/world/web.ts";
 
 const url = process.argv.at(-1) ?? "";
 const given: { client_id?: string; client_secret?: string } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
