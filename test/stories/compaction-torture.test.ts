@@ -57,20 +57,7 @@ async function all(plans: readonly RunPlan[]): Promise<TortureReport[]> {
 }
 
 function totals(reports: readonly TortureReport[]): string {
-  const sum = (figure: (report: TortureReport) => number) => reports.reduce((total, one) => total + figure(one), 0);
-  const rooms = new Map<string, number>();
-  for (const report of reports) for (const [way, count] of report.rooms) rooms.set(way, (rooms.get(way) ?? 0) + count);
-  const ways = [...rooms].sort(([, a], [, b]) => b - a).map(([way, count]) => `${count} × ${way}`);
-  const steps = sum(({ steps }) => steps);
-  const rate =
-    (1_000 * steps) /
-    Math.max(
-      sum(({ ms }) => ms),
-      1,
-    );
-  return [
-    `${reports.length} conversations, ${steps} steps in ${sum(({ turns }) => turns)} turns (${rate.toFixed(0)} a second)`,
-    `${sum(({ refusals }) => refusals)} requests refused by a server that counts otherwise`,
-    `room made: ${ways.join(", ")}`,
-  ].join("; ");
+  const sum = (figure: "steps" | "turns" | "refusals" | "summaries") =>
+    reports.reduce((total, one) => total + one[figure], 0);
+  return `${reports.length} conversations, ${sum("steps")} steps in ${sum("turns")} turns, ${sum("refusals")} requests refused by a server that counts otherwise, ${sum("summaries")} summaries`;
 }

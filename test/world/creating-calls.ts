@@ -37,29 +37,28 @@ function isRoute(name: string): name is RouteName {
   return Object.hasOwn(routes, name);
 }
 
+/** In a conversation of that name. */
+function within(make: (id: string, tag: string) => CreatingCall): MakeCall {
+  return async ({ yard, tag }) => make(await conversation(yard, tag), tag);
+}
+
 const conversations: Record<string, MakeCall> = {
   createConversation: async ({ tag }) => ({
     ...post("/api/v1/conversations", { title: tag }),
     things: (yard) => titled(yard, tag),
   }),
-  branchConversation: async ({ yard, tag }) => {
-    const id = await conversation(yard, tag);
-    return {
-      ...post(`/api/v1/conversations/${id}/branch`, {}),
-      things: async (now) => (await titled(now, tag)).slice(1),
-    };
-  },
-  saveCheckpoint: async ({ yard, tag }) => {
-    const id = await conversation(yard, tag);
-    return {
-      ...post(`/api/v1/conversations/${id}/checkpoints`, { name: tag }),
-      things: async (now) => (await must(now.client.call("listCheckpoints", { params: { id } }))).items,
-    };
-  },
-  sendMessage: async ({ yard, tag }) => {
-    const id = await conversation(yard, tag);
-    return { ...post(`/api/v1/conversations/${id}/messages`, { text: tag }), things: (now) => messagesIn(now, id) };
-  },
+  branchConversation: within((id, tag) => ({
+    ...post(`/api/v1/conversations/${id}/branch`, {}),
+    things: async (now) => (await titled(now, tag)).slice(1),
+  })),
+  saveCheckpoint: within((id, tag) => ({
+    ...post(`/api/v1/conversations/${id}/checkpoints`, { name: tag }),
+    things: async (now) => (await must(now.client.call("listCheckpoints", { params: { id } }))).items,
+  })),
+  sendMessage: within((id, tag) => ({
+    ...post(`/api/v1/conversations/${id}/messages`, { text: tag }),
+    things: (now) => messagesIn(now, id),
+  })),
   sayAgain: async ({ yard, tag }) => {
     const { conversation: id } = await yard.ask(`say ${tag}`, { conversation: await conversation(yard, tag) });
     const [said] = await messagesIn(yard, id);
@@ -76,14 +75,11 @@ const conversations: Record<string, MakeCall> = {
       things: async (now) => (await now.events(id)).filter(({ type }) => type === "decision.made"),
     };
   },
-  compactConversation: async ({ yard, tag }) => {
-    const id = await conversation(yard, tag);
-    return {
-      ...post(`/api/v1/conversations/${id}/compact`, {}),
-      things: async (now) => (await now.events(id)).filter(({ type }) => type === "compacted"),
-      makesNothing: true,
-    };
-  },
+  compactConversation: within((id) => ({
+    ...post(`/api/v1/conversations/${id}/compact`, {}),
+    things: async (now) => (await now.events(id)).filter(({ type }) => type === "compacted"),
+    makesNothing: true,
+  })),
   addMemory: async ({ tag }) => ({
     ...post("/api/v1/memory", { fact: tag }),
     things: async (yard) => (await must(yard.client.call("listMemory", {}))).items.filter(({ fact }) => fact === tag),
@@ -91,13 +87,10 @@ const conversations: Record<string, MakeCall> = {
 };
 
 const files: Record<string, MakeCall> = {
-  uploadFile: async ({ yard, tag }) => {
-    const id = await conversation(yard, tag);
-    return {
-      ...put(`/api/v1/conversations/${id}/files/uploads/a.txt?keep=true`, tag),
-      things: (now) => filesIn(now, id, "uploads"),
-    };
-  },
+  uploadFile: within((id, tag) => ({
+    ...put(`/api/v1/conversations/${id}/files/uploads/a.txt?keep=true`, tag),
+    things: (now) => filesIn(now, id, "uploads"),
+  })),
   putSandboxFile: async ({ yard, tag }) => {
     const id = await conversation(yard, tag);
     const path = `/api/v1/sessions/sess-local/files/uploads/temparea/a.txt?conversation_id=${id}&keep=true`;

@@ -116,10 +116,10 @@ const lost: Named = {
   name: () => false,
 };
 
-/** How far back, in moments, a disk is behind that wrote things in order, or ahead with the newest. */
+/** How far back, in moments, a disk is behind that wrote things in order. */
 const windowMax = 60;
 
-/** Ways of disks: each write by itself; all up to one, which is torn; only the newest; some files and others not. */
+/** Ways of disks: each write by itself; all up to one, which is torn. */
 const kinds: readonly ((chance: Chance, moment: number) => Named)[] = [
   (chance) => ({
     ...{ what: "each write by itself", sector: () => chance.odds(0.5), name: () => chance.odds(0.5) },
@@ -128,7 +128,8 @@ const kinds: readonly ((chance: Chance, moment: number) => Named)[] = [
   (chance, moment) => {
     const end = moment - chance.int(0, windowMax);
     const sector = () => chance.odds(0.5);
-    const name = someNames(chance);
+    const share = chance.pick([0, 0.5, 1]);
+    const name = () => chance.odds(share);
     let isTorn = false;
     return {
       ...{ what: `all before ${end}, and a torn one`, sector, name },
@@ -140,28 +141,7 @@ const kinds: readonly ((chance: Chance, moment: number) => Named)[] = [
       },
     };
   },
-  (chance, moment) => {
-    const begin = moment - chance.int(0, windowMax);
-    const name = someNames(chance);
-    const change: Fates["change"] = ({ began }) => (began >= begin ? "there" : "missing");
-    return { what: `only what is newer than ${begin}`, sector: () => false, name, change };
-  },
-  (chance) => {
-    const files = new Map<string, boolean>();
-    const change: Fates["change"] = (_, file) => {
-      const isThere = files.get(file) ?? chance.odds(0.5);
-      files.set(file, isThere);
-      return isThere ? "there" : "missing";
-    };
-    return { what: "whole files", sector: () => false, name: someNames(chance), change };
-  },
 ];
-
-/** All new names, none, or some. */
-function someNames(chance: Chance): () => boolean {
-  const share = chance.pick([0, 0.5, 1]);
-  return () => chance.odds(share);
-}
 
 /** SQLite's shared memory is written through a mapping, which nobody sees: whatever is there must do no harm. */
 function withAnySharedMemory(tree: Tree, chance: Chance): Tree {
@@ -238,7 +218,7 @@ export type Fate = "there" | "missing" | "torn" | "zeros";
 
 /** Decides what a power cut leaves of everything that is not yet safe. */
 export type Fates = {
-  change(change: ContentStep, file: string): Fate;
+  change(change: ContentStep): Fate;
   /** Of a torn write: whether this sector is there. */
   sector(): boolean;
   name(change: NameStep): boolean;
@@ -430,7 +410,7 @@ function treeOf(root: Node, names: readonly NameChange[], fates: Fates): Tree {
   }
   const tree = new Map<string, Buffer | "folder">();
   const walk = (node: Node, path: string) => {
-    if (node.kind === "file") tree.set(path, contentOf(node, path, fates));
+    if (node.kind === "file") tree.set(path, contentOf(node, fates));
     if (node.kind !== "folder") return;
     if (path !== "") tree.set(path, "folder");
     for (const [name, below] of entriesOf(node)) walk(below, path === "" ? name : `${path}/${name}`);
@@ -439,8 +419,8 @@ function treeOf(root: Node, names: readonly NameChange[], fates: Fates): Tree {
   return tree;
 }
 
-function contentOf({ safe, pending }: FileNode, path: string, fates: Fates): Buffer {
-  const decided = pending.map(({ step }) => ({ step, fate: fates.change(step, path) }));
+function contentOf({ safe, pending }: FileNode, fates: Fates): Buffer {
+  const decided = pending.map(({ step }) => ({ step, fate: fates.change(step) }));
   if (decided.every(({ fate }) => fate === "missing")) return safe.bytes();
   const content = growing(safe.bytes());
   for (const { step, fate } of decided) {

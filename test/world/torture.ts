@@ -19,17 +19,12 @@ export type TortureReport = {
   readonly turns: number;
   readonly refusals: number;
   readonly summaries: number;
-  /** How often room was made, by the way and by who wanted it. */
-  readonly rooms: ReadonlyMap<string, number>;
-  readonly ms: number;
 };
 
 export async function torture(plan: RunPlan): Promise<TortureReport> {
-  const startedAt = performance.now();
   const data = await mkdtemp(join(tmpdir(), "agentyard-torture-"));
   try {
-    const report = await drive(plan, data);
-    return { plan, ...report, ms: performance.now() - startedAt };
+    return { plan, ...(await drive(plan, data)) };
   } finally {
     await rm(data, { recursive: true, force: true });
   }
@@ -66,10 +61,9 @@ type Seen = {
   todos: string[];
   outcome: string | undefined;
   turns: number;
-  readonly rooms: Map<string, number>;
 };
 
-async function drive(plan: RunPlan, data: string): Promise<Omit<TortureReport, "plan" | "ms">> {
+async function drive(plan: RunPlan, data: string): Promise<Omit<TortureReport, "plan">> {
   const dice = diceOf(plan.seed + 1);
   const timeouts = new Set<() => void>();
   const rackRef: { rack?: Rack } = {};
@@ -92,8 +86,10 @@ async function drive(plan: RunPlan, data: string): Promise<Omit<TortureReport, "
   const open = () => startYard({ model: server, env, tools: tortureTools, data, clock: impatient(timeouts) });
   const yard = await open();
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
+  const found = await yard.log.find(localOwner, id);
+  if (!found.ok) throw new Error(found.failure.code);
   const rack: Rack = {
-    ...{ plan, dice, model, yard, id, number: await numberOf(yard, id), disturb: undefined, seen: nothingSeen() },
+    ...{ plan, dice, model, yard, id, number: found.value.number, disturb: undefined, seen: nothingSeen() },
     async restart() {
       await rack.yard.close();
       rack.yard = await open();
@@ -108,8 +104,7 @@ async function drive(plan: RunPlan, data: string): Promise<Omit<TortureReport, "
     await rack.yard[Symbol.asyncDispose]();
   }
   const { steps, refusals, summaries } = model.counts;
-  const { turns, rooms } = rack.seen;
-  return { problems: model.problems, steps, turns, refusals, summaries, rooms };
+  return { problems: model.problems, steps, turns: rack.seen.turns, refusals, summaries };
 }
 
 /** Time as it is, but for waiting: for a server that is down, and for a summary. */
@@ -237,21 +232,17 @@ function note(seen: Seen, event: LogEvent): void {
     const { failure, outcome } = event;
     seen.outcome = failure === undefined ? outcome : `${outcome} (${failure.code} ${JSON.stringify(failure.params)})`;
   }
-  if (event.type === "file.changed" && event.by === "tool" && event.after !== undefined && !isKept(event.path))
+  if (
+    event.type === "file.changed" &&
+    event.by === "tool" &&
+    event.after !== undefined &&
+    !event.path.startsWith("temp/")
+  )
     seen.files.add(event.path);
   if (event.type === "todo.set")
     seen.todos = event.todos.filter(({ status }) => status !== "completed").map(({ content }) => content);
   if (event.type === "decision.asked") seen.asked.set(event.id, /plum-[\d-]+/.exec(event.arguments ?? "")?.[0] ?? "");
   if (event.type === "decision.made") seen.decided.add(seen.asked.get(event.id) ?? "");
-  if (event.type === "compacted") {
-    const way = `${event.strategy} by ${event.by}${event.because === undefined ? "" : `: ${event.because}`}`;
-    seen.rooms.set(way, (seen.rooms.get(way) ?? 0) + 1);
-  }
-}
-
-/** What we put there ourselves. */
-function isKept(path: string): boolean {
-  return path.startsWith("temp/");
 }
 
 /** The history as it was built up step by step is the one that the log says. */
@@ -263,15 +254,9 @@ async function checkFold({ yard, id, model, plan }: Rack): Promise<void> {
   if (differences.length > 0) model.problems.push(`replay: ${JSON.stringify(differences[0])}`);
 }
 
-async function numberOf(yard: TestYard, id: string): Promise<number> {
-  const found = await yard.log.find(localOwner, id);
-  if (!found.ok) throw new Error(found.failure.code);
-  return found.value.number;
-}
-
 function nothingSeen(): Seen {
   return {
     ...{ seq: 0, newest: "", open: 0, orders: [], files: new Set(), asked: new Map(), decided: new Set(), todos: [] },
-    ...{ outcome: undefined, turns: 0, rooms: new Map() },
+    ...{ outcome: undefined, turns: 0 },
   };
 }
