@@ -293,23 +293,7 @@ function headerFaults({ headers, status }: Answered): string[] {
 
 // A whole yard on a port, with something in it of everybody, and the callers who come to it.
 
-type FuzzYard = {
-  readonly yard: TestYard;
-  readonly port: number;
-  readonly pool: Pool;
-  /** Everybody has something of everything again, whatever was deleted. */
-  furnish(): Promise<void>;
-  /** Never in any answer. */
-  readonly places: readonly string[];
-  caller(route: Route): FuzzCaller;
-  /** What was used up by a request is made anew. */
-  repair(caller: FuzzCaller, answer: { readonly status: number; readonly route: string }): Promise<void>;
-  /** Readers that are still held. */
-  held(): number;
-  /** Files that nobody sees any more and that are still open. */
-  openNameless(): string[];
-  close(): Promise<void>;
-};
+type FuzzYard = Awaited<ReturnType<typeof openFuzzYard>>;
 
 type FuzzCaller = {
   readonly owner: string;
@@ -328,14 +312,14 @@ const marks: Readonly<Record<string, string>> = {
 };
 const many = "1000000";
 
-async function openFuzzYard({ seed, hasUsers }: { seed: number; hasUsers: boolean }): Promise<FuzzYard> {
+async function openFuzzYard({ seed, hasUsers }: { seed: number; hasUsers: boolean }) {
   const chance = chanceOf(seed);
   const model = await modelServer(scripted(chanceOf(seed + 1)));
   const counted = countListeners();
   const yard = await startYard({
     model,
     ...counted.options,
-    ...sandboxOver(quick()),
+    ...sandboxOver(playedProvider(() => ({ code: 0 }))),
     env: { AGENTYARD_REQUESTS_PER_MINUTE_MAX: many, AGENTYARD_SIGN_INS_PER_MINUTE_MAX: "100" },
   });
   counted.watchLive(yard);
@@ -352,9 +336,11 @@ async function openFuzzYard({ seed, hasUsers }: { seed: number; hasUsers: boolea
   const keys = hasUsers ? await makeKeys(yard) : undefined;
   return {
     ...{ yard, port, pool, furnish: furnishAll },
+    /** Never in any answer. */
     places: [...new Set([yard.data, join(import.meta.dirname, "../.."), homedir()])],
-    caller: (route) => (keys === undefined ? alone(chance, port) : known(chance, port, { keys, route })),
-    async repair(caller, { status, route }) {
+    caller: (route: Route) => (keys === undefined ? alone(chance, port) : known(chance, port, { keys, route })),
+    /** What was used up by a request is made anew. */
+    async repair(caller: FuzzCaller, { status, route }: { readonly status: number; readonly route: string }) {
       if (keys === undefined && (route === "addUser" || status === 401)) await removeUsers(yard);
       // Somebody may take a key away, also their own.
       if (keys !== undefined && caller.isKnown && status === 401) Object.assign(keys, await makeKeys(yard));
@@ -380,20 +366,6 @@ function scripted(chance: Chance): Parameters<typeof modelServer>[0] {
     return said.includes("call one of them")
       ? calls([name, chance.pick(["{}", "", "[", '{"path":"x"}'])])
       : says("Hello.");
-  };
-}
-
-/** Programs end as soon as they begin. */
-function quick(): ReturnType<typeof playedProvider> {
-  const provider = playedProvider();
-  return {
-    ...provider,
-    async open(wanted) {
-      const opened = await provider.open(wanted);
-      if (!opened.ok) return opened;
-      const { value: guest } = opened;
-      return { ok: true, value: { ...guest, run: (execution) => guest.run({ ...execution, code: "at once" }) } };
-    },
   };
 }
 

@@ -11,21 +11,7 @@ import { type Program, watchProgram } from "./program.ts";
 import { agentyard } from "./pty.ts";
 
 /** Server processes on one database, each behind a network of its own, which somebody disturbs. */
-export type ChaosServers = {
-  /** Any of those that are there. */
-  anyAddress(): string;
-  /** Does one bad thing to one of them, or to the database, and answers what it was. */
-  disturb(): Promise<string>;
-  /** Everything is as it should be again, and every server is there. */
-  mend(): Promise<void>;
-  /** What an unsafe tool has done, a line each. */
-  readonly deeds: string;
-  /** Servers that did what nobody had asked of them. */
-  readonly faults: readonly string[];
-  /** Fires when they end for good. */
-  readonly gone: AbortSignal;
-  close(): Promise<void>;
-};
+export type ChaosServers = Awaited<ReturnType<typeof chaosServers>>;
 
 type Options = {
   readonly count: number;
@@ -36,7 +22,7 @@ type Options = {
 
 const nobody = "http://127.0.0.1:1";
 
-export async function chaosServers({ count, database, modelUrl, chance }: Options): Promise<ChaosServers> {
+export async function chaosServers({ count, database, modelUrl, chance }: Options) {
   const folder = mkdtempSync(join(tmpdir(), "chaos-"));
   const deeds = writeSignTool(folder);
   const schema = new URL(database.newPlace()).searchParams.get("schema") ?? "";
@@ -53,9 +39,11 @@ export async function chaosServers({ count, database, modelUrl, chance }: Option
   const standing = () => servers.filter((server) => server.address() !== undefined);
   await Promise.all(servers.map((server) => server.start()));
   return {
+    /** What an unsafe tool has done, a line each; servers that did what nobody had asked of them; fires when all end for good. */
     ...{ deeds, faults, gone: gone.signal },
     anyAddress: () => (standing().length === 0 ? nobody : (chance.pick(standing()).address() ?? nobody)),
-    async disturb() {
+    /** Does one bad thing to one of them, or to the database, and answers what it was. */
+    async disturb(): Promise<string> {
       const there = standing();
       if (there.length === 0) return "nothing";
       // The last one is left to those who talk, with all the trouble that it has.
@@ -64,6 +52,7 @@ export async function chaosServers({ count, database, modelUrl, chance }: Option
       await disturb(chance.pick(there));
       return what;
     },
+    /** Everything is as it should be again, and every server is there. */
     async mend() {
       await Promise.all(servers.map((server) => server.settled()));
     },
@@ -124,21 +113,9 @@ export default {
   return deeds;
 }
 
-/** One of several server processes on a database, which it reaches over a network of its own. */
-export type ChaosServer = {
-  readonly network: CuttingProxy;
-  /** Undefined while it is not there. */
-  address(): string | undefined;
-  /** Answers when it listens. */
-  start(): Promise<void>;
-  /** Ends it, and starts it again after a while. */
-  restart(signal: "SIGKILL" | "SIGTERM", afterMs: number): void;
-  /** Resolves when it is there, or has ended for good. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
-};
+type ChaosServer = Awaited<ReturnType<typeof chaosServer>>;
 
-export type ChaosServerOptions = {
+type ChaosServerOptions = {
   readonly number: number;
   readonly folder: string;
   /** The socket of the database, and the schema that all of them share. */
@@ -154,7 +131,8 @@ const endMsMax = 180_000;
 /** Of what a server said, where it is at fault. */
 const saidMax = 4_000;
 
-async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
+/** One of several server processes on a database, which it reaches over a network of its own. */
+async function chaosServer(options: ChaosServerOptions) {
   const { number, database, onFault } = options;
   const network = await cuttingProxy(database.socketPath);
   let [program, address, isOver] = [undefined as Program | undefined, undefined as string | undefined, false];
@@ -195,7 +173,8 @@ async function chaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
   return {
     ...{ network, start },
     address: () => address,
-    restart(signal, afterMs) {
+    /** Ends it, and starts it again after a while. */
+    restart(signal: "SIGKILL" | "SIGTERM", afterMs: number) {
       changing = end(signal)
         .then(() => pause(afterMs))
         .then(start);
@@ -223,19 +202,8 @@ function begin({ number, folder, database, modelUrl }: ChaosServerOptions, port:
 }
 
 /** A port that leads to a socket, by way of a network that can be as bad as networks get. */
-export type CuttingProxy = {
-  readonly port: number;
-  /** All connections that there are, at once and without a good-bye. */
-  cut(): void;
-  /** Nothing passes, and nobody hears of it; what was sent meanwhile arrives afterwards. */
-  holdBack(isOn: boolean): void;
-  close(): Promise<void>;
-};
-
-type Pair = { readonly near: Socket; readonly far: Socket };
-
-async function cuttingProxy(target: string): Promise<CuttingProxy> {
-  const pairs = new Set<Pair>();
+async function cuttingProxy(target: string) {
+  const pairs = new Set<{ readonly near: Socket; readonly far: Socket }>();
   let isHeldBack = false;
   let passing = Promise.withResolvers<void>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -265,13 +233,15 @@ async function cuttingProxy(target: string): Promise<CuttingProxy> {
   if (address === null || typeof address === "string") throw new Error("a proxy has a port");
   return {
     port: address.port,
+    /** All connections that there are, at once and without a good-bye. */
     cut() {
       for (const { near, far } of pairs) {
         near.resetAndDestroy();
         far.destroy();
       }
     },
-    holdBack(isOn) {
+    /** Nothing passes, and nobody hears of it; what was sent meanwhile arrives afterwards. */
+    holdBack(isOn: boolean) {
       isHeldBack = isOn;
       passing.resolve();
       if (isOn) passing = Promise.withResolvers();

@@ -61,32 +61,16 @@ const Part = z.union([Text, Call, Response, Picture]);
 const Content = z.strictObject({ role: z.enum(["user", "model"]), parts: z.array(Part).min(1) });
 
 /** What the documents name; anything else refuses the whole request. */
+const inner = z.lazy((): z.ZodType => Schema).optional();
+const [text, number] = [z.string().optional(), z.number().optional()];
 const Schema = z.strictObject({
-  ...{
-    $ref: z.string().optional(),
-    $defs: z
-      .record(
-        z.string(),
-        z.lazy((): z.ZodType => Schema),
-      )
-      .optional(),
-  },
   type: z.union([z.string(), z.array(z.string())]).optional(),
-  ...{ title: z.string().optional(), description: z.string().optional(), format: z.string().optional() },
+  ...{ $ref: text, title: text, description: text, format: text },
+  ...{ $defs: z.record(z.string(), inner).optional(), properties: z.record(z.string(), inner).optional() },
   enum: z.array(z.union([z.string(), z.number()])).optional(),
-  properties: z
-    .record(
-      z.string(),
-      z.lazy((): z.ZodType => Schema),
-    )
-    .optional(),
-  required: z.array(z.string()).optional(),
-  additionalProperties: z.union([z.boolean(), z.lazy((): z.ZodType => Schema)]).optional(),
-  items: z.lazy((): z.ZodType => Schema).optional(),
-  prefixItems: z.array(z.lazy((): z.ZodType => Schema)).optional(),
-  ...{ minItems: z.number().optional(), maxItems: z.number().optional() },
-  ...{ minimum: z.number().optional(), maximum: z.number().optional() },
-  anyOf: z.array(z.lazy((): z.ZodType => Schema)).optional(),
+  ...{ required: z.array(z.string()).optional(), additionalProperties: z.union([z.boolean(), inner]).optional() },
+  ...{ items: inner, prefixItems: z.array(inner).optional(), anyOf: z.array(inner).optional() },
+  ...{ minItems: number, maxItems: number, minimum: number, maximum: number },
 });
 const Declaration = z.strictObject({
   name: z.string(),
