@@ -10,7 +10,7 @@ import { routedPath } from "./routed-path.ts";
 const kiB = 1024;
 
 /** Somebody who sends a file, piece by piece as it is taken, and what became of it. */
-function sender(pieces: number, { signal, bytes = 64 * kiB }: { signal?: AbortSignal; bytes?: number } = {}) {
+function sender(pieces: number) {
   let [taken, end] = [0, "open"];
   const body = new ReadableStream<Uint8Array>(
     {
@@ -20,7 +20,7 @@ function sender(pieces: number, { signal, bytes = 64 * kiB }: { signal?: AbortSi
           return controller.close();
         }
         taken += 1;
-        controller.enqueue(new Uint8Array(bytes));
+        controller.enqueue(new Uint8Array(64 * kiB));
       },
       cancel() {
         end = "told to stop";
@@ -34,7 +34,6 @@ function sender(pieces: number, { signal, bytes = 64 * kiB }: { signal?: AbortSi
     headers,
     body,
     duplex: "half",
-    signal: signal ?? null,
   };
   const request = new Request("http://127.0.0.1/", sent);
   return { request, taken: () => taken, end: () => end };

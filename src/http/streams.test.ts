@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LiveFrame } from "../loop/loop.ts";
 import type { LogEvent } from "../protocol/events.ts";
 import { StreamCursor } from "../protocol/stream.ts";
 import { type Attempts, attemptAfter, noteAttempt } from "./attempt.ts";
@@ -88,19 +87,6 @@ test("a long text comes in pieces that take no character apart, and each says wh
   assert.deepEqual(heard(reasoning), [["3~1.2.1.r7t10012", [5, "ot"]]]);
 });
 
-const firstAttempt = { turn: 1, step: 1, attempt: 1 };
-
-type Of = {
-  readonly agent?: string;
-  readonly offset?: number;
-  readonly step?: number;
-  readonly kind?: "text" | "reasoning";
-};
-
-function delta(text: string, of: Of = {}) {
-  return { ...{ frame: "delta", ...firstAttempt, kind: "text", offset: 0, text }, ...of } satisfies LiveFrame;
-}
-
 test("of a program that says more than waits for a slow reader the end comes, and where in all it said that stands [C3]", () => {
   const text = gatherLiveText();
   const call = "call 1";
@@ -113,37 +99,6 @@ test("of a program that says more than waits for a slow reader the end comes, an
   assert.ok(frame?.frame === "output" && others.length === 0);
   assert.deepEqual([frame.offset, frame.text.length], [offset - 16_000, 16_000]);
   assert.match(frame.text, /^a+b{10000}c{100}end$/);
-});
-
-test("what gathered is taken once, in one piece where it goes on, and words are not mixed with thoughts [C3][A2]", () => {
-  for (const agent of [undefined, "a"]) {
-    const own = agent === undefined ? {} : { agent };
-    const text = gatherLiveText();
-    const open = (of?: string) => (of === agent ? firstAttempt : undefined);
-    text.add(delta("on", own));
-    text.add(delta("e", { ...own, offset: 2 }));
-    text.add(delta("hm", { ...own, offset: 3, kind: "reasoning" }));
-    text.add(delta("lost before", { ...own, offset: 9, kind: "reasoning" }));
-    assert.deepEqual(text.take(open), [
-      delta("one", own),
-      delta("hm", { ...own, offset: 3, kind: "reasoning" }),
-      delta("lost before", { ...own, offset: 9, kind: "reasoning" }),
-    ]);
-    assert.deepEqual(text.take(open), []);
-    text.add(delta("of the first", own));
-    text.add(delta("of the second", { ...own, step: 2 }));
-    assert.deepEqual(text.take(open), [], "that step is over");
-    assert.deepEqual(
-      text.take((of) => (of === agent ? { ...firstAttempt, step: 2 } : undefined)),
-      [delta("of the second", { ...own, step: 2 })],
-    );
-  }
-  const said = gatherLiveText();
-  const call = "call 1";
-  said.add({ frame: "output", call, offset: 0, text: "begin" });
-  said.add({ frame: "output", call, offset: 9, text: "on" });
-  const taken = () => said.take(() => undefined);
-  assert.deepEqual([taken(), taken()], [[{ frame: "output", call, offset: 9, text: "on" }], []]);
 });
 
 test("a piece of a text ends before a character that it cannot hold whole, and never behind the text [C3]", () => {

@@ -93,24 +93,6 @@ test("who no longer waits is not waited for [T7]", async (t) => {
   assert.equal(await fate, "web_fetch_failed stopped");
 });
 
-test("a name that nobody looks up, of the site or of the proxy, is not waited for after the time or the stop [T7]", async () => {
-  const never = () => new Promise<string[]>(() => {});
-  const proxies = [{}, { HTTPS_PROXY: "http://proxy.example:3128" }];
-  for (const proxyEnv of proxies) {
-    const asked = Promise.withResolvers<void>();
-    const lookup = (host: string) => {
-      const isLast = proxyEnv.HTTPS_PROXY === undefined || host === "proxy.example";
-      if (isLast) asked.resolve();
-      return isLast ? never() : outside();
-    };
-    const stop = new AbortController();
-    const stopped = noteWeb({ lookup, proxyEnv }).web.fetch({ url: "https://a.example/", signal: stop.signal });
-    await asked.promise;
-    stop.abort();
-    assert.equal(fateOf(await stopped), "web_fetch_failed stopped");
-  }
-});
-
 test("redirects are followed as often as may be, and a circle comes to an end [T7]", async (t) => {
   const { ask, called } = await site(t, (request, response) => {
     const left = Number(request.url?.slice(1));

@@ -156,19 +156,6 @@ test("what clients ask for when they start is there: the agent, its description,
     [info.title, Object.keys(paths)],
     [general.json.name, ["/api/agent-factory/v1/app/{app_key}/api/chat/completion"]],
   );
-  const simple = (await market("simple")).json.name;
-  assert.notEqual(simple, general.json.name);
-  const titles = [];
-  for (const [app, body] of [
-    ["simple", {}],
-    ["my-agent", { app_key: "simple" }],
-    ["my-agent", { agent_key: "simple", app_key: "general" }],
-    ["simple", { agent_id: "general", agent_key: "simple" }],
-  ] as const) {
-    const { json: described } = await world.call("POST", "api/doc", body, { app });
-    titles.push(Object(described.info).title);
-  }
-  assert.deepEqual(titles, [simple, simple, simple, general.json.name], "the first name that is known counts");
 });
 
 test("a list tells of each conversation what its newest message is doing, from the log or from memory [C4]", async (t) => {
@@ -209,44 +196,6 @@ test("a list tells of each conversation what its newest message is doing, from t
 });
 
 const Row = z.object({ id: z.string(), message_index: z.number(), status: z.string(), run_state: z.string() });
-
-test("the agent of each message is the same after a way back and in a branch [C4][S5]", async () => {
-  await using model = await modelServer(() => says("hello"));
-  await using world = await startChatYard({ model });
-  const { engine } = world.yard;
-  const row = await must(engine.create(localOwner, { id: "c1" }));
-  await must(engine.send(row, { text: "in the terminal", mode: "queue" }));
-  await world.yard.whenAtRest("c1");
-  const agents = async (id: string) =>
-    (await messagesOf(world, id)).map(({ agent_info }) => {
-      const { agent_id, agent_name } = JSON.parse(agent_info);
-      return `${agent_id} ${agent_name}`;
-    });
-  const first = await world.chat({ query: "one", conversation_id: "c1", agent_id: "01J" });
-  const info = { agent_id: "01J", agent_name: "general", agent_status: "", agent_version: "latest" };
-  assert.deepEqual(first.message.agent_info, info);
-  const known = ["01J general", "01J general", "01J general", "01J general"];
-  assert.deepEqual(await agents("c1"), known);
-  const branch = (await must(engine.branch(await must(world.yard.log.find(localOwner, "c1"))))).conversation;
-  assert.deepEqual(await agents(branch.id), known);
-  assert.deepEqual(
-    (await world.yard.events(branch.id)).slice(0, 2).map(({ type }) => type),
-    ["branched", "agent.chosen"],
-  );
-  const head = (await world.yard.events(branch.id)).length;
-  assert.equal((await must(engine.chooseAgent(branch, { agentId: "01J", appKey: "my-agent" }))).id, "general");
-  assert.equal((await world.yard.events(branch.id)).length, head, "nothing new, and nothing is written");
-
-  await must(engine.reset(await must(world.yard.log.find(localOwner, "c1"))));
-  const again = await world.chat({ query: "anew", conversation_id: "c1" });
-  assert.deepEqual([again.message.agent_info, await agents("c1")], [info, known.slice(2)]);
-
-  const simple = await world.chat({ query: "hi", conversation_id: "s1", agent_id: "simple", agent_key: "k" });
-  await must(engine.reset(await must(world.yard.log.find(localOwner, "s1"))));
-  const after = await world.chat({ query: "hi", conversation_id: "s1" });
-  assert.deepEqual(after.message.agent_info, simple.message.agent_info);
-  assert.equal(after.message.agent_info.agent_name, "simple");
-});
 
 let yard: WritingYard;
 before(async () => {

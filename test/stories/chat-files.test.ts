@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { systemIds } from "../../src/base/ids.ts";
 import { failure } from "../../src/protocol/failure.ts";
-import { openSandbox } from "../../src/sandbox/sandbox.ts";
-import { wordsFor } from "../../src/words/words.ts";
 import { allFrames, type ChatYard, folded, messagesOf, startChatYard } from "../world/chat.ts";
 import { until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { type AskedRequest, calls, modelServer, says, stepOf } from "../world/model-server.ts";
-import { playedProvider } from "../world/played-provider.ts";
+import { playedProvider, sandboxOver } from "../world/played-provider.ts";
 import { cannotRunCode, noSandbox } from "../world/sandbox.ts";
 import { startYard } from "../world/yard.ts";
 
@@ -255,20 +252,7 @@ test("a model that names its own session by any of its names runs code, and one 
     calls(["execute_code", { code: "at once", sandbox_session_id: "sb-session-bob" }]),
     says("Done."),
   ]);
-  const provider = playedProvider();
-  await using yard = await startYard({
-    ...{ model, approves: true },
-    openSandbox: ({ config, storage, clock, logger }) =>
-      openSandbox({
-        provider,
-        storage,
-        clock,
-        ids: systemIds,
-        logger,
-        words: wordsFor("en"),
-        settings: config.sandbox,
-      }),
-  });
+  await using yard = await startYard({ model, approves: true, ...sandboxOver(playedProvider()) });
   const { events } = await yard.ask("Compute.");
   const ends = events.flatMap((event) => (event.type === "call.finished" ? [event] : []));
   assert.deepEqual(

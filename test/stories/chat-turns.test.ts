@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { listen } from "../../src/http/http.ts";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import { allFrames, type ChatYard, chatting, folded, messagesOf, startChatYard } from "../world/chat.ts";
+import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
 import { all, until } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
-import { must, openReplica } from "../world/yard.ts";
+import { must } from "../world/yard.ts";
 
 // Streams, and what becomes of them: cut off, taken up again, stopped, beside one another.
 
@@ -239,29 +237,6 @@ test("whoever reads on without saying what reads what runs, not what waits behin
   for (const { leave } of [begun, resumed]) leave();
 });
 
-test("an answer that was interrupted before a start goes on when somebody reads on [C4][L2]", async (t) => {
-  await using model = await modelServer(() => stallingSoon);
-  const data = folderWith(t, {});
-  const first = await startChatYard({ model, data, isOneProcess: true });
-  const begun = await first.stream({ query: "hello", conversation_id: "c1" });
-  await begun.frames.next();
-  await until("the model is asked", () => model.asked.length === 1);
-  begun.leave();
-  await first[Symbol.asyncDispose]();
-  model.answerWith(() => says("here I am"));
-  // Nobody looks for turns that lie back.
-  const place = { own: data, cwd: data, shared: {}, clock: systemClock };
-  const { yard, logger } = await openReplica({ model, isOneProcess: true }, place);
-  const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
-  assert.ok(server.ok);
-  const again = chatting(server.value.address);
-  const rest = await allFrames(await again.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
-  assert.equal(ChatDocument.parse(folded(rest)).message.content.final_answer.answer.text, "here I am");
-  await server.value.close();
-  await yard.close();
-  await logger.close();
-});
-
 test("a conversation says whether a person began it or a program [C4]", async () => {
   await using world = await startChatYard();
   const originOf = async (id: string, origin: "person" | "program") => {
@@ -333,37 +308,3 @@ test("who was shown what the turn before asks answers it, and their own turn com
 });
 
 // A call that is repeated under its Idempotency-Key, long after.
-
-/** Streams, for these are not kept: a repeat comes as far as the first call did. */
-async function streamed(world: ChatYard, body: object, key: string): Promise<ChatDocument> {
-  const { frames } = await world.stream(body, { headers: { "idempotency-key": key } });
-  return ChatDocument.parse(folded(await allFrames({ frames })));
-}
-
-async function began() {
-  const model = await modelServer(({ body }) => says(`${body.messages.length} messages`));
-  const world = await startChatYard({ model });
-  const first = await world.chat({ query: "one", conversation_id: "c1", agent_run_id: "mine" });
-  const edit = { conversation_id: "c1", regenerate_user_message_id: first.user_message_id, agent_run_id: "mine" };
-  return {
-    ...{ model, world, edit },
-    async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]();
-      await model[Symbol.asyncDispose]();
-    },
-  };
-}
-
-test("an edit that is repeated after a newer one leaves the newer one as it is [C4]", async () => {
-  await using yard = await began();
-  const { world, edit, model } = yard;
-  await streamed(world, { ...edit, query: "two" }, "k1");
-  const newer = await streamed(world, { ...edit, query: "three" }, "k2");
-  await world.chat({ query: "and then", conversation_id: "c1" });
-  const before = await messagesOf(world, "c1");
-  const late = await streamed(world, { ...edit, query: "two" }, "k1");
-  assert.equal(late.message.content.final_answer.query, "three");
-  assert.deepEqual(late, newer);
-  assert.deepEqual(await messagesOf(world, "c1"), before);
-  assert.deepEqual([model.asked.length, all(await world.yard.events("c1"), "rewound").length], [4, 2]);
-});

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FileView } from "../../src/protocol/file-view-routes.ts";
-import { firstOf, report } from "../world/company.ts";
 import { gather } from "../world/file-doors.ts";
-import { calls, modelServer, says, stepOf } from "../world/model-server.ts";
+import { calls, modelServer, says } from "../world/model-server.ts";
 import { must, startYard, type TestYard } from "../world/yard.ts";
 
 // What is in files and what was in them, as a page asks for it.
@@ -208,29 +207,6 @@ test("a file has a history, and an earlier state or a deleted file comes back wi
   }
   const other = await restore(first, "outputs/b.txt");
   assert.equal(!other.ok && other.failure.code, "content_not_kept");
-});
-
-test("what an agent does to files for another one belongs to the turn of the conversation, and so does what comes after it [W12][A2]", async () => {
-  const write = (path: string): [string, unknown] => ["write_file", { path, content: "x" }];
-  await using model = await modelServer((request) => {
-    const isWorker = firstOf(request).startsWith("part");
-    const step = stepOf(request);
-    if (isWorker) return step === 0 ? calls(write("outputs/part.txt")) : says(report("written"));
-    if (request.body.messages.filter(({ role }) => role === "user").length === 1) return says("hello");
-    if (step === 0) return calls(["delegate_task", { task: "part" }]);
-    return step === 1 ? calls(write("outputs/own.txt")) : says("done");
-  });
-  await using yard = await startYard({ model, approves: true });
-  const { conversation: id } = await yard.ask("hi");
-  await yard.ask("go", { conversation: id });
-  const { items } = await must(yard.client.call("listFileHistory", { params: { id }, query: {} }));
-  assert.deepEqual(
-    items.map(({ path, turn }) => [path, turn]),
-    [
-      ["outputs/own.txt", 2],
-      ["outputs/part.txt", 2],
-    ],
-  );
 });
 
 test("the history of a file is whole in a conversation of thousands of events, the newest first and as many as were asked for [F3][S3]", async () => {

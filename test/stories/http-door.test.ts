@@ -8,7 +8,7 @@ import { createClient } from "../../src/client/client.ts";
 import type { NewEvent } from "../../src/protocol/events.ts";
 import { Problem } from "../../src/protocol/resources.ts";
 import { bodyBytes, bodyBytesMaxOf, limits } from "../../src/protocol/route.ts";
-import { protocolVersion, routes } from "../../src/protocol/routes.ts";
+import { routes } from "../../src/protocol/routes.ts";
 import { failureWords, type Language, wordsFor } from "../../src/words/words.ts";
 import { all } from "../world/events.ts";
 import { onPort, renames, stepStarted } from "../world/http-reading.ts";
@@ -22,42 +22,6 @@ const json = { "content-type": "application/json" };
 const yard = await startYard();
 const { app } = yard;
 after(() => yard[Symbol.asyncDispose]());
-
-test("a client speaks to the server by the names of the route table, over a port as in one process [C7]", async () => {
-  await using yard = await startYard();
-  await using port = await onPort(yard);
-  const overPort = createClient({ fetch, baseUrl: port.url });
-  for (const client of [yard.client, overPort]) {
-    const id = client === overPort ? "over-port" : "in-process";
-    const params = { id };
-    assert.equal((await must(client.call("createConversation", { body: { id, title: "你好" } }))).title, "你好");
-    const { seq } = await must(client.call("sendMessage", { params, body: { text: "hello" } }));
-    assert.equal((await yard.events(id))[seq - 1]?.type, "message.user");
-    await yard.whenAtRest(id);
-    const head = (await yard.events(id)).length;
-    const pages = [head - 1, head].map((limit) => client.call("readEvents", { params, query: { limit } }));
-    const next = (await Promise.all(pages.map(must))).map((page) => [page.items.length, page.next]);
-    assert.deepEqual(next, [
-      [head - 1, head - 1],
-      [head, null],
-    ]);
-    assert.equal((await must(client.call("changeConversation", { params, body: { title: "T" } }))).title, "T");
-    assert.equal((await must(client.call("listConversations", { query: { limit: 9 } }))).next, null);
-    const { items } = await must(client.call("listConversations", { query: { limit: 1 } }));
-    assert.deepEqual(
-      items.map((item) => item.id),
-      [id],
-    );
-    const { checkpoint } = await must(client.call("saveCheckpoint", { params, body: { name: "here" } }));
-    assert.deepEqual(await must(client.call("deleteCheckpoint", { params: { id, checkpoint } })), {});
-    const found = await must(client.call("getConversation", { params: { id: "in-p" }, query: { prefix: true } }));
-    assert.equal(found.id, "in-process");
-    assert.equal((await must(client.call("listModels"))).slots[0]?.id, "demo");
-    assert.equal((await must(client.call("health"))).protocol, protocolVersion);
-  }
-  await must(yard.client.call("deleteConversation", { params: { id: "over-port" } }));
-  assert.equal(await codeOf(yard.client.call("getState", { params: { id: "over-port" } })), "conversation_not_found");
-});
 
 test("a refusal says what happened and what to do next, in the caller's language [P4]", async () => {
   const ask = (language: string) =>

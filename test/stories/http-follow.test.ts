@@ -25,19 +25,6 @@ test("cut at any byte and opened again, a stream tells every event once and ever
   assert.equal(yard.listeners(), 0);
 });
 
-test("any sequence of drops and resumes gives the same document [C3]", async () => {
-  const { yard, row } = await yardWithAnswer();
-  await using _ = yard;
-  const whole = await follow(yard, row, inProcessFetch(yard.app));
-  const cuts = fc.array(fc.nat({ max: 900 }), { maxLength: 12 });
-  await fc.assert(
-    fc.asyncProperty(cuts, async (places) => {
-      assert.deepEqual(await follow(yard, row, cutAfter(yard, places)), whole);
-    }),
-    { numRuns: 30 },
-  );
-});
-
 test("whatever is appended while readers come and go, each sees the log without a gap [C3]", async () => {
   const moves = fc.array(
     fc.oneof(fc.record({ append: fc.integer({ min: 1, max: 90 }) }), fc.constant("turn" as const)),

@@ -90,29 +90,6 @@ test("a session is its user's alone, ends when it is told to, and after a restar
   assert.equal((await inSession({ ...ada })).status, 404);
 });
 
-test("a client of the older generation goes on after a restart of the server, as a client of either does [G2]", async (t) => {
-  await using model = await modelServer(() => says("hello"));
-  await using before = await startYard({ model });
-  await using after = await startYard({ model });
-  let app = before.app;
-  const fetch = async (url: string | URL, init?: RequestInit) =>
-    app.fetch(new Request(url, init), { door: "tcp", address: "127.0.0.1" });
-  const url = new URL("http://127.0.0.1:7420/mcp");
-  for (const generation of generations) {
-    app = before.app;
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-    const client = await connect(t, new StreamableHTTPClientTransport(url, { fetch }), { generation });
-    assert.equal((await callTool(client, "send_message", { text: "hi" })).data.answer, "hello");
-    app = after.app;
-    // The newer one has no session that could be lost.
-    if (generation === "auto")
-      assert.equal((await callTool(client, "send_message", { text: "hi" })).data.answer, "hello");
-    else await assert.rejects(callTool(client, "send_message", { text: "hi" }), /404|Session not found/);
-    const anew = await connect(t, new StreamableHTTPClientTransport(url, { fetch }), { generation });
-    assert.equal((await callTool(anew, "send_message", { text: "hi" })).data.answer, "hello");
-  }
-});
-
 test("sessions that nobody uses make room or end, those in use do not, and there are only so many [G2]", async () => {
   const timers: { ms: number; action: () => void; isOff: boolean }[] = [];
   const clock = {

@@ -173,22 +173,6 @@ test("what an agent may not do alone is put to a person through the client, and 
   }
 });
 
-for (const [language, notSearched] of [
-  ["en", "uploads/a.pdf could not be searched (document_damaged): docs/api/failures.md says what to do about it."],
-  ["zh", "uploads/a.pdf 无法搜索（document_damaged）：处理方法见 docs/api/failures.md。"],
-] as const) {
-  test(`a file that could not be searched is named with why, and where to read what to do (${language}) [G2][P4]`, async (t) => {
-    await using yard = await startYard();
-    const client = await connect(t, overHttp(await mcpAddress(t, yard.app), { "accept-language": language }));
-    const { id: conversation } = await must(yard.client.call("createConversation", { body: {} }));
-    await must(
-      yard.client.upload(conversation, "a.pdf", Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(200, 1)])),
-    );
-    const { text } = await callTool(client, "search_files", { conversation, query: "walrus" });
-    assert.equal(text.split("\n\n").at(-1), notSearched);
-  });
-}
-
 test("where a client can ask nobody, it is told what waits and where; other software never says yes [G2][H4]", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "agentyard-mcp-"));
   t.after(() => rm(data, { recursive: true, force: true }));

@@ -398,35 +398,25 @@ async function collector(): Promise<Collector> {
   };
 }
 
-const Value = z.object({
-  stringValue: z.string().optional(),
-  intValue: z.coerce.number().optional(),
-  doubleValue: z.number().optional(),
-  boolValue: z.boolean().optional(),
-  arrayValue: z.object({ values: z.array(z.object({ stringValue: z.string() })) }).optional(),
-});
-const Span = z.object({
-  traceId: z.string(),
-  spanId: z.string(),
-  parentSpanId: z.string().optional(),
-  name: z.string(),
-  kind: z.number(),
-  startTimeUnixNano: z.coerce.number(),
-  endTimeUnixNano: z.coerce.number(),
-  attributes: z.array(z.object({ key: z.string(), value: Value })),
-  status: z.object({ code: z.number().optional() }).optional(),
-});
-const Export = z.object({
-  resourceSpans: z.array(
-    z.object({
-      resource: z.object({ attributes: z.array(z.object({ key: z.string(), value: Value })) }),
-      scopeSpans: z.array(z.object({ spans: z.array(Span) })),
-    }),
-  ),
-});
+/** Of what a collector is sent, what is looked at here. */
+type Fact = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
+type Span = {
+  readonly [name in "name" | "spanId" | "traceId" | "startTimeUnixNano" | "endTimeUnixNano"]: string;
+} & {
+  readonly kind: number;
+  readonly parentSpanId?: string;
+  readonly attributes: readonly Fact[];
+  readonly status?: { code?: number };
+};
+type Export = {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Fact[] };
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+  }[];
+};
 
-function readSpans(body: unknown): CollectedSpan[] {
-  return Export.parse(body).resourceSpans.flatMap(({ resource, scopeSpans }) =>
+function readSpans({ resourceSpans }: Export): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
       .flatMap(({ spans }) => spans)
       .map((span) => ({
@@ -436,13 +426,14 @@ function readSpans(body: unknown): CollectedSpan[] {
           [...resource.attributes, ...span.attributes].map(({ key, value }) => [key, plain(value)]),
         ),
         isError: span.status?.code === 2,
-        ms: (span.endTimeUnixNano - span.startTimeUnixNano) / 1e6,
+        ms: (Number(span.endTimeUnixNano) - Number(span.startTimeUnixNano)) / 1e6,
       })),
   );
 }
 
-function plain({ stringValue, intValue, doubleValue, boolValue, arrayValue }: z.infer<typeof Value>): unknown {
-  return (
-    stringValue ?? intValue ?? doubleValue ?? boolValue ?? arrayValue?.values.map((each) => each.stringValue) ?? null
-  );
+function plain(value: Fact["value"]): unknown {
+  const { stringValue, intValue, doubleValue, boolValue, arrayValue } = value;
+  const number = intValue === undefined ? doubleValue : Number(intValue);
+  const all: { stringValue: string }[] | undefined = Object(arrayValue).values;
+  return stringValue ?? number ?? boolValue ?? all?.map((each) => each.stringValue) ?? null;
 }

@@ -132,22 +132,6 @@ test("another file under the key of an upload is refused, however it comes [C6]"
   }
 });
 
-test("what was refused for a moment is tried again under the same key, and what was refused for good stays so [C6]", async () => {
-  await using yard = await startYard();
-  const title = "t".repeat(300);
-  const create = (body: object): CreatingCall => {
-    return { method: "POST", path: "/api/v1/conversations", body, things: async () => [] };
-  };
-  const unread = await send(yard, create({ title }), "a");
-  assert.equal(unread.status, 400);
-  assert.equal((await send(yard, create({ title: "short" }), "a")).status, 201, "what could not be read used no key");
-  await send(yard, create({ id: "taken" }), "b");
-  const refused = await send(yard, create({ id: "taken" }), "c");
-  assert.equal(refused.status, 409);
-  await yard.client.call("deleteConversation", { params: { id: "taken" } });
-  assert.deepEqual(await send(yard, create({ id: "taken" }), "c"), { ...refused, isReplayed: true });
-});
-
 test("a repeat that comes while the first call still runs is told to come again for its answer [C6]", async () => {
   const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: isLet, resolve: letGo } = Promise.withResolvers<void>();
@@ -238,30 +222,6 @@ async function folder(t: TestContext): Promise<string> {
   t.after(() => rm(data, { recursive: true, force: true }));
   return data;
 }
-
-test("the same key with another conversation in the header, or another file of a resumable upload, is another call [C6]", async () => {
-  await using model = await modelServer([says("one"), says("two")]);
-  await using yard = await startYard({ model });
-  const status = async (call: Pick<CreatingCall, "path" | "body" | "headers">, tag: string) =>
-    (await send(yard, { method: "POST", things: async () => [], ...call }, tag)).status;
-  const body = { model: "general", messages: [{ role: "user", content: "hi" }] };
-  const said = (id: string) =>
-    status({ path: "/v1/chat/completions", body, headers: { "x-conversation-id": id } }, "said");
-  assert.deepEqual([await said("first"), await said("other")], [200, 422]);
-  const begun = (name: string, length: number) => {
-    const metadata = `filename ${btoa(name)},conversation_id ${btoa("first")}`;
-    const headers = { "tus-resumable": "1.0.0", "upload-length": `${length}`, "upload-metadata": metadata };
-    const path = "/api/v1/sessions/sess-agent-default/files/uploads";
-    return send(yard, { method: "POST", path, headers, things: async () => [] }, "begun");
-  };
-  const opened = await begun("a.txt", 5);
-  assert.deepEqual(
-    [opened.status, (await begun("b.txt", 5)).status, (await begun("a.txt", 6)).status],
-    [201, 422, 422],
-  );
-  assert.match(opened.told.at(-1) ?? "", /\/files\/uploads\/./);
-  assert.deepEqual(await begun("a.txt", 5), { ...opened, isReplayed: true }, "a repeat is told where its upload is");
-});
 
 test("a file without an ending whose answer was lost in a crash is there once, under the free name that it took [C6][L2]", async () => {
   await using yard = await startYard({ wrapStorage: losingAnswers });

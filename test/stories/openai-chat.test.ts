@@ -182,21 +182,6 @@ test("a model that breaks off in the middle and is asked again goes on where it 
   assert.equal(await ask(), "one two \n\nuno due");
 });
 
-test("a failure in the middle of a stream is an error to its reader, never half an answer [C5]", async () => {
-  await using model = await modelServer([
-    { ...calls(["now", { timezone: "UTC" }]), text: "I look." },
-    { status: 401, body: '{"error":{"message":"bad key"}}' },
-  ]);
-  await using server = await openAiYard({ model });
-  const seen: string[] = [];
-  const stream = await server.openai.chat.completions.create({ model: "general", messages: hello, stream: true });
-  const read = async () => {
-    for await (const chunk of stream) seen.push(chunk.choices[0]?.delta.content ?? "");
-  };
-  assert.deepEqual(await callEnds(read()), [undefined, "server_error", "model_auth"]);
-  assert.equal(seen.join(""), "I look.");
-});
-
 test("a caller who goes away stops the turn, unless the conversation is one that they named [C5]", async () => {
   const endless: Answer = { text: "one word and no other", fault: { after: 2, kind: "stall" } };
   await using model = await modelServer([endless, { text: "word ".repeat(100), paceMs: 10 }, endless]);

@@ -5,11 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type OpenAI from "openai";
 import { systemClock } from "../../src/base/clock.ts";
-import { systemIds } from "../../src/base/ids.ts";
-import { describeModel } from "../../src/models/models.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
-import type { Message } from "../../src/protocol/message.ts";
-import { providerFor } from "../../src/providers.ts";
 import { say, waitingIn } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { type Answer, calls, modelServer, says } from "../world/model-server.ts";
@@ -30,7 +26,7 @@ test("the openai client gets a response, and the log gives the same one later, a
     await using server = await openAiYard({ model, data });
     given = await server.openai.responses.create({
       ...{ model: "general", input: "hello", instructions: "Be kind." },
-      ...{ temperature: 0, max_output_tokens: 100 },
+      ...{ temperature: 0, max_output_tokens: 100, metadata: { order: "7" } },
     });
     assert.equal(given.output_text, "Hello to you.");
     assert.deepEqual(
@@ -47,8 +43,8 @@ test("the openai client gets a response, and the log gives the same one later, a
       ],
     );
     assert.deepEqual(
-      [given.status, given.model, given.instructions, given.usage?.total_tokens, given.error],
-      ["completed", "general", "Be kind.", 110, null],
+      [given.status, given.model, given.instructions, given.metadata, given.usage?.total_tokens, given.error],
+      ["completed", "general", "Be kind.", { order: "7" }, 110, null],
     );
     assert.deepEqual(await server.openai.responses.retrieve(given.id), given);
   }
@@ -59,35 +55,6 @@ test("the openai client gets a response, and the log gives the same one later, a
   });
   assert.deepEqual(await callEnds(server.openai.responses.retrieve(given.id)), gone);
   assert.deepEqual(await callEnds(server.openai.responses.retrieve("resp_none")), gone);
-});
-
-test("one AgentYard can be the model of another by responses: text, thoughts and calls come over, and their results go back [C5][M6]", async () => {
-  const asks = { ...calls(["get_weather", { city: "Paris" }]), text: "I ask.", reasoning: "Not known." };
-  await using model = await modelServer([asks, says("Sunny.")]);
-  await using server = await openAiYard({ model });
-  const { profile } = describeModel({ baseUrl: server.url, model: "gpt-5.5", api: "responses" });
-  const times = { idleTimeoutMs: 30_000, firstDataTimeoutMs: 30_000 };
-  const endpoint = { baseUrl: `${server.url}/v1`, model: "general", profile, ...times };
-  const provider = providerFor({ endpoint, clock: systemClock, ids: systemIds });
-  const ask = (...messages: Message[]) =>
-    provider
-      .prepare({ messages, tools: [weather], stream: true, cacheKey: "c" })
-      .send({}, new AbortController().signal);
-  const user: Message = { role: "user", text: "How is Paris?" };
-  const { text, reasoning, toolCalls, finish } = await ask(user);
-  assert.deepEqual([text, reasoning, finish], ["I ask.", "Not known.", "tool_calls"]);
-  assert.deepEqual(
-    toolCalls.map(({ name, arguments: given }) => [name, given]),
-    [["get_weather", '{"city":"Paris"}']],
-  );
-  const toolCallId = toolCalls[0]?.id ?? "";
-  const then = await ask(
-    user,
-    { role: "assistant", text, toolCalls },
-    { role: "tool", toolCallId, text: "24 degrees" },
-  );
-  assert.deepEqual([then.text, then.finish, then.error], ["Sunny.", "stop", undefined]);
-  await provider.close();
 });
 
 const gone = [404, "invalid_request_error", "response_not_found"];
@@ -156,6 +123,8 @@ test("a response goes on from the one before, with results of functions and with
   assert.deepEqual(second.conversation, first.conversation);
   const third = await ask({ previous_response_id: second.id, input: "What did I ask?" });
   assert.equal(third.output_text, "You asked for the weather.");
+  const stored = all(await server.yard.events(conversationOf(third)), "message.user").map(({ text }) => text);
+  assert.deepEqual(stored, ["weather?", "What did I ask?"], "each message once");
   const said = (index: number) => model.asked[index]?.body.messages.slice(1).map(({ content }) => content);
   assert.deepEqual(said(2), ["hello", "Hi.", "weather?", null, "rain", "Rain.", "What did I ask?"]);
   assert.deepEqual(
@@ -244,91 +213,8 @@ test("what a response cannot honour is refused by its name, and a named conversa
 // What stays of the calls of programs, and for how long.
 
 const dayMs = 86_400_000;
-const picture =
-  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 const endless: Answer = { text: "one word and no other", fault: { after: 2, kind: "stall" } };
-
-test("a chain of responses stores each message once, and the model has all that was said before [C5][L3]", async () => {
-  await using model = await modelServer(() => says(`answer ${model.asked.length}`));
-  await using server = await openAiYard({ model });
-  const seen = {
-    role: "user" as const,
-    content: [{ type: "input_image" as const, image_url: picture, detail: "auto" as const }],
-  };
-  const first = await respond(server, { input: [seen] });
-  const second = await respond(server, { input: "two", previous_response_id: first.id });
-  const third = await respond(server, { input: "three", previous_response_id: second.id });
-  const events = await server.yard.events(conversationOf(third));
-  assert.deepEqual(
-    all(events, "message.user").map(({ text, instead, images }) => [text, instead, images?.length]),
-    [
-      ["", undefined, 1],
-      ["two", undefined, undefined],
-      ["three", undefined, undefined],
-    ],
-  );
-  const asked = model.asked[2]?.body.messages.slice(1) ?? [];
-  assert.deepEqual(
-    asked.map(({ role, content }) => [role, typeof content === "string" ? content : "picture"]),
-    [
-      ["user", "picture"],
-      ["assistant", "answer 1"],
-      ["user", "two"],
-      ["assistant", "answer 2"],
-      ["user", "three"],
-    ],
-  );
-  const both = [
-    { role: "user" as const, content: "four" },
-    { role: "user" as const, content: "five" },
-  ];
-  await respond(server, { input: both, previous_response_id: third.id });
-  assert.deepEqual(
-    model.asked[3]?.body.messages.slice(4).map(({ content }) => content),
-    ["answer 2", "three", "answer 3", "four", "five"],
-    "several messages at once stand behind it",
-  );
-});
-
-test("a response that waits behind another turn is queued, and cancelled when its message is withdrawn [C5]", async (t) => {
-  await using model = await modelServer([calls(["pay", { mark: "a" }])]);
-  const tools = [effectTool("pay", "unsafe", join(folder(t), "marks.jsonl"), { asks: true })];
-  await using server = await openAiYard({ model, tools });
-  const { id: waiting } = await respond(server, { input: "pay", conversation: "project" });
-  const row = await must(server.yard.log.find(localOwner, "project"));
-  const message = "11111111-1111-4111-8111-111111111111";
-  await must(server.yard.engine.send(row, { id: message, text: "later", mode: "queue" }));
-  const queued = responseTo(message, waiting);
-  const read = async (id: string) => {
-    const { status, output } = await server.openai.responses.retrieve(id);
-    return [status, output.length];
-  };
-  assert.deepEqual(
-    [await read(waiting), await read(queued)],
-    [
-      ["completed", 1],
-      ["queued", 0],
-    ],
-  );
-  await must(server.yard.engine.withdraw(row, message));
-  assert.deepEqual(await read(queued), ["cancelled", 0]);
-});
-
-test("a response is given back with what it was asked with [C5]", async () => {
-  await using model = await modelServer(() => says("ok"));
-  await using server = await openAiYard({ model });
-  const first = await respond(server, { input: "hello" });
-  const more = { metadata: { order: "7" }, tool_choice: "required", tools: [weather], previous_response_id: first.id };
-  const second = await respond(server, { input: "and now?", ...more });
-  assert.deepEqual([second.metadata, second.previous_response_id], [{ order: "7" }, first.id]);
-  const { name, parameters } = weather;
-  const third = await respond(server, {
-    model: "simple",
-    input: "hello",
-    tools: [{ type: "function", name, parameters }],
-  });
-  for (const given of [first, second, third]) assert.deepEqual(await server.openai.responses.retrieve(given.id), given);
-});
 
 test("a function that is called like a tool of the agent is refused by its name, and nothing is begun [C5]", async () => {
   await using model = await modelServer(() => says("ok"));
@@ -435,12 +321,6 @@ test("of a response that is not to be stored nothing stays after a restart in it
 
 async function respond(server: OpenAiYard, wanted: object) {
   return server.openai.responses.create({ model: "general", ...wanted, stream: false });
-}
-
-/** The id of the response to another message of the same conversation. */
-function responseTo(message: string, beside: string): string {
-  const packed = Buffer.from(message.replaceAll("-", ""), "hex").toString("base64url");
-  return `resp_${packed}${beside.slice("resp_".length + packed.length)}`;
 }
 
 function conversationOf({ conversation }: { conversation?: { id: string } | null }): string {

@@ -7,7 +7,6 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import { systemClock } from "../../src/base/clock.ts";
 import { listen } from "../../src/http/http.ts";
-import { inboxOf, say } from "../world/decisions.ts";
 import { all } from "../world/events.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { callEnds, gathered, openAiYard } from "../world/openai.ts";
@@ -99,22 +98,6 @@ test("results under a key are given once: a repeat, also after a restart, gets t
   assert.equal(model.asked.length, 2);
 });
 
-test("a question of the agent is told with how to answer it, in Chinese to those who read it [C5][H3]", async () => {
-  await using model = await modelServer([calls(["ask_human", { question: "哪个城市？" }]), says("好的。")]);
-  await using server = await openAiYard({ model });
-  const asked = server.openai.responses.create(
-    { model: "general", input: "天气怎么样？" },
-    { headers: { "accept-language": "zh-CN" } },
-  );
-  const { output_text: note, id, status } = await asked;
-  const [decision] = await inboxOf(server.yard);
-  assert.equal(status, "completed");
-  assert.match(note, /^智能体在等待 1 个决定：\n- 哪个城市？\n {2}POST \/api\/v1\/conversations\/.+\/decisions\/.+\n/);
-  await say(server.yard, decision, { verdict: "answer", answer: "巴黎" });
-  await server.yard.whenAtRest(decision?.conversation ?? "");
-  assert.equal((await server.openai.responses.retrieve(id)).output_text, "好的。", "the log has the rest");
-});
-
 async function folder(t: TestContext): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), "agentyard-openai-"));
   t.after(() => rm(data, { recursive: true, force: true }));
@@ -122,25 +105,15 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 const word = fc.oneof(
-  fc.constantFrom("general", "simple", "text", "function", "user", "call_0123456789abcweird", "\u0000", "\ud83d", "界"),
+  fc.constantFrom("general", "text", "function", "user", "call_0123456789abcweird", "\u0000", "\ud83d", "界"),
   fc.string(),
 );
 const any = fc.oneof(word, fc.jsonValue(), fc.constantFrom(null, true, 0, -1, 1e300));
-const content = fc.oneof(
-  word,
-  fc.constant(null),
-  fc.array(
-    fc.record({
-      type: fc.constantFrom("text", "input_text", "image_url", "input_image", "refusal", "file"),
-      text: word,
-      image_url: fc.oneof(
-        fc.constantFrom("data:image/png;base64,AAAA", "http://127.0.0.1/x", { url: "data:image/png;base64,AAAA" }),
-        any,
-      ),
-    }),
-    { maxLength: 3 },
-  ),
-);
+const part = fc.record({
+  type: fc.constantFrom("text", "input_text", "image_url", "input_image", "refusal", "file"),
+  ...{ text: word, image_url: fc.oneof(fc.constantFrom("data:image/png;base64,AAAA", "http://127.0.0.1/x"), any) },
+});
+const content = fc.oneof(word, fc.constant(null), fc.array(part, { maxLength: 3 }));
 const call = fc.record({
   id: word,
   type: fc.constant("function"),
@@ -149,47 +122,28 @@ const call = fc.record({
 const message = fc.record(
   {
     role: fc.constantFrom("system", "user", "user", "assistant", "tool"),
+    type: fc.constantFrom("message", "function_call", "function_call_output", "reasoning", "item_reference"),
     ...{ content, tool_calls: fc.oneof(fc.array(call, { maxLength: 2 }), fc.constant(null)), tool_call_id: word },
+    ...{ call_id: word, name: word, arguments: word, output: content },
   },
   { requiredKeys: ["role", "content"] },
 );
-const item = fc.record(
-  {
-    type: fc.constantFrom("message", "function_call", "function_call_output", "reasoning", "item_reference"),
-    ...{ role: fc.constantFrom("user", "assistant", "system"), content, call_id: word, name: word },
-    ...{ arguments: word, output: content },
-  },
-  { requiredKeys: [] },
-);
+const messages = fc.array(message, { maxLength: 4 });
 const described = { name: fc.constantFrom("f", "now", "a b", "__proto__"), parameters: fc.dictionary(word, any) };
-const common = {
-  model: fc.oneof(fc.constantFrom("general", "simple"), word),
-  stream: fc.constantFrom(true, false, null),
-  ...{ n: fc.constantFrom(1, 2, null), metadata: fc.dictionary(word, any) },
-  tool_choice: fc.oneof(fc.constantFrom("none", "auto", "required"), any),
-  conversation_id: fc.oneof(fc.constantFrom("one", "two"), word),
-};
-const chat = fc.record(
+const body = fc.record(
   {
-    ...{ ...common, messages: fc.array(message, { maxLength: 4 }) },
-    tools: fc.array(fc.record({ type: fc.constant("function"), function: fc.record(described) }), { maxLength: 2 }),
-    ...{ response_format: any, stream_options: any },
+    ...{ messages, input: fc.oneof(word, messages), model: fc.oneof(fc.constantFrom("general", "simple"), word) },
+    tools: fc.array(fc.record({ type: fc.constant("function"), function: fc.record(described), ...described })),
+    ...{ stream: fc.constantFrom(true, false, null), n: fc.constantFrom(1, 2, null), store: fc.boolean() },
+    ...{ tool_choice: any, metadata: fc.dictionary(word, any), response_format: any, conversation_id: word },
+    ...{ previous_response_id: word, text: any, conversation: any, instructions: any },
   },
-  { requiredKeys: ["messages"] },
-);
-const response = fc.record(
-  {
-    ...{ ...common, input: fc.oneof(word, fc.array(item, { maxLength: 4 })), instructions: fc.oneof(word, any) },
-    tools: fc.array(fc.record({ type: fc.constant("function"), ...described }), { maxLength: 2 }),
-    ...{ previous_response_id: word, store: fc.boolean(), text: any, conversation: any },
-  },
-  { requiredKeys: ["input"] },
+  { requiredKeys: ["messages", "input"] },
 );
 const plain = fc.record({ model: fc.constant("general"), input: word, metadata: fc.dictionary(word, any) });
 const request = fc.oneof(
-  plain.map((body) => ({ path: "/v1/responses", body })),
-  chat.map((body) => ({ path: "/v1/chat/completions", body })),
-  response.map((body) => ({ path: "/v1/responses", body })),
+  plain.map((sent) => ({ path: "/v1/responses", body: sent })),
+  fc.record({ path: fc.constantFrom("/v1/chat/completions", "/v1/responses"), body }),
 );
 
 test("whatever a caller sends, it gets an answer or a refusal in OpenAI's shape [C5][Q1]", async () => {
@@ -208,20 +162,6 @@ test("whatever a caller sends, it gets an answer or a refusal in OpenAI's shape 
     { numRuns: Number(process.env.AGENTYARD_FUZZ_REQUESTS ?? 60) },
   );
   assert.ok(kinds.has(200) && kinds.has(400));
-});
-
-test("a request that is nested without end is refused, and one that is too large as well [C5]", async () => {
-  await using model = await modelServer(() => says("ok"));
-  await using server = await openAiYard({ model });
-  const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
-  const wanted = '"model":"general","messages":[{"role":"user","content":"hello"}]';
-  const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":${deep}}}]`;
-  const chat = `${server.url}/v1/chat/completions`;
-  assert.equal((await post(chat, `{${wanted},${tools}}`)).status, 400);
-  assert.equal((await post(`${server.url}/v1/responses`, `{"input":"hello","metadata":${deep}}`)).status, 400);
-  const large = `{${wanted},"user":"${"x".repeat(33 * 1024 * 1024)}"}`;
-  const { status, text } = await post(chat, large);
-  assert.deepEqual([status, JSON.parse(text).error.code], [413, "body_too_large"]);
 });
 
 async function post(url: string, body: string): Promise<{ status: number; text: string }> {

@@ -13,7 +13,6 @@ import { Problem } from "../../src/protocol/resources.ts";
 import type { Scope } from "../../src/protocol/route.ts";
 import { userLimits } from "../../src/protocol/user-routes.ts";
 import { callOver, peopledYard } from "../world/callers.ts";
-import { modelServer, says } from "../world/model-server.ts";
 import { must, startYard } from "../world/yard.ts";
 
 test("a key that has ended is refused, and the list of keys shows it as ended [C6]", async () => {
@@ -153,18 +152,13 @@ test("users and keys outlive the process [C6]", async (t) => {
 test("a key is for what it was made for, and cannot make itself another one [C6]", async () => {
   await using yard = await peopledYard();
   const admin = await yard.keyOf("root", ["admin"]);
-  const [chat, files] = [await yard.keyOf("ann", ["chat"]), await yard.keyOf("ann", ["files"])];
+  const chat = await yard.keyOf("ann", ["chat"]);
   await yard.start("c", OwnerId.parse("ann"));
   const asked = async (key: string, wanted: string, body?: unknown) => {
     const { status, code } = await yard.call(wanted, { authorization: `Bearer ${key}`, body });
     return `${status} ${code}`.trim();
   };
-  assert.equal(await asked(chat, "GET /api/v1/conversations"), "200");
-  assert.equal(await asked(files, "GET /api/v1/conversations"), "403 scope_missing");
-  assert.equal(await asked(files, "GET /api/v1/conversations/c/files"), "200");
-  assert.equal(await asked(chat, "GET /api/v1/conversations/c/files"), "403 scope_missing");
   assert.equal(await asked(chat, "GET /api/v1/models"), "200", "any key will do");
-  assert.equal(await asked(chat, "GET /api/v1/users"), "403 scope_missing");
   assert.equal(await asked(chat, "POST /api/v1/users", { id: "eve" }), "403 scope_missing");
   assert.equal(await asked(chat, "POST /api/v1/users/ann/keys", {}), "403 scope_missing", "nor one of its own user");
   assert.equal(await asked(chat, "PUT /api/v1/users/ann/password", { password: "x".repeat(9) }), "403 scope_missing");
@@ -225,34 +219,4 @@ test("no sign that stands for others finds a conversation, and nobody deletes by
     assert.deepEqual([await found(part), await found(part, bob)], [200, 404], part);
   assert.equal(await statusOf(`DELETE /api/v1/conversations/${id.slice(0, 8)}?prefix=true`), 404);
   assert.equal(await found(id), 200);
-});
-
-test("whoever names a conversation like somebody else, while theirs is there or gone, finds nothing of it [C6][Q1]", async () => {
-  await using model = await modelServer(() => says("hello"));
-  await using yard = await peopledYard({}, { model });
-  const [ann, bob] = [{ "x-api-key": await yard.keyOf("ann") }, { "x-api-key": await yard.keyOf("bob") }];
-  const chat = async (who: Record<string, string>, query: string) => {
-    const body = { query, stream: false, conversation_id: "plans" };
-    return (await yard.call("POST /api/agent-app/v1/app/general/chat/completion", { ...who, body })).status;
-  };
-  const type = { "content-type": "application/octet-stream" };
-  const put = "PUT /api/v1/conversations/plans/files/uploads/zebra.txt";
-  const seenBy = async (who: Record<string, string>) => {
-    const { text } = await yard.call("GET /api/v1/conversations/plans/files?path=uploads", who);
-    const events = await yard.call("GET /api/v1/conversations/plans/events", who);
-    return [JSON.parse(text).items?.length, /zebra/.test(events.text)];
-  };
-  assert.equal(await chat(ann, "a zebra"), 200);
-  assert.equal((await yard.call(put, { ...ann, ...type, body: "zebra" })).status, 201);
-  assert.equal(await chat(bob, "hello"), 200);
-  assert.deepEqual(
-    [await seenBy(ann), await seenBy(bob)],
-    [
-      [1, true],
-      [0, false],
-    ],
-  );
-  assert.equal((await yard.call("DELETE /api/v1/conversations/plans", ann)).status, 204);
-  assert.deepEqual([await chat(ann, "again"), await chat(bob, "again")], [404, 200]);
-  assert.deepEqual(await seenBy(bob), [0, false]);
 });

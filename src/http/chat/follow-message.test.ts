@@ -181,39 +181,17 @@ test("a turn that goes on at another server, which does not tell of it here, is 
 
 const attempt = { turn: 1, step: 1, attempt: 1 };
 
-/** An answer that the test writes, and how many hear of it. */
-function writing() {
-  const live = openLive();
-  let readers = 0;
-  live.begin({ number: 1 }, attempt);
-  return {
-    live(...heard: Parameters<typeof live.listen>) {
-      const stop = live.listen(...heard);
-      readers += 1;
-      return () => {
-        readers -= 1;
-        stop();
-      };
-    },
-    write: (piece: string, kind: "text" | "reasoning" = "text") => live.add({ number: 1 }, kind, piece),
-    /** Another agent, or a program of the main one, at the same place of a turn of its own. */
-    writeBeside(piece: string) {
-      live.begin({ number: 1, agent: "helper-1" }, attempt);
-      live.add({ number: 1, agent: "helper-1" }, "text", piece);
-      live.say({ number: 1 }, "c1", piece);
-    },
-    beginAgain: (place: typeof attempt) => live.begin({ number: 1 }, place),
-    readers: () => readers,
-  };
-}
-
 test("what a helper writes at the same time, and what a program says, is no part of the answer [A2][C3]", () => {
-  const engine = writing();
-  const part = openLivePart(engine, 1, () => undefined);
+  const live = openLive();
+  const helper = { number: 1, agent: "helper-1" };
+  live.begin({ number: 1 }, attempt);
+  const part = openLivePart({ live: live.listen }, 1, () => undefined);
   part.take(attempt);
-  engine.write("of the ");
-  engine.writeBeside("of the helper");
-  engine.write("main agent");
+  live.add({ number: 1 }, "text", "of the ");
+  live.begin(helper, attempt);
+  live.add(helper, "text", "of the helper");
+  live.say({ number: 1 }, "c1", "of a program");
+  live.add({ number: 1 }, "text", "main agent");
   assert.deepEqual(
     part.take(attempt).map(({ offset, text }) => `${offset}:${text}`),
     ["0:of the main agent"],

@@ -99,29 +99,6 @@ function logged(...told: readonly Told[]): LogEvent[] {
 const row = { id: "c", owner: "ann", agentId: "writer" } as ConversationRow;
 const message = (id: string, of: object = {}): Told => ["message.user", { id, text: id, mode: "queue", ...of }];
 
-test("a message that joins a turn is answered where it begins one of the main agent's, and not where it was withdrawn [C4][L7]", () => {
-  const steering = { mode: "steer" };
-  const places = chatPlaces(
-    logged(
-      ...[message("a", steering), message("b", steering), message("c", steering), message("d")],
-      ["turn.started", { turn: 1, message: "a" }],
-      ["turn.started", { turn: 1, message: "b", agent: "helper" }],
-      ["message.withdrawn", { id: "c" }],
-      ["message.withdrawn", { id: "d" }],
-    ),
-    row,
-  );
-  assert.deepEqual(
-    places.map(({ message, isAnswered, isWithdrawn }) => [message.id, isAnswered, isWithdrawn]),
-    [
-      ["a", true, false],
-      ["b", false, false],
-      ["c", false, true],
-      ["d", false, true],
-    ],
-  );
-});
-
 test("a message has the agent that the conversation has when it is said, by its id where it has one [C4][S5]", () => {
   const agents = (chosen: object) =>
     chatPlaces(logged(message("a"), ["agent.chosen", chosen], message("b")), row).map(({ agent }) => agent);
@@ -133,51 +110,6 @@ test("a message has the agent that the conversation has when it is said, by its 
 const started = (turn: number, message: string): NewEvent => ({ type: "turn.started", turn, message, epoch: 1 });
 
 const first = { turn: 1, message: "first" };
-const own = { turn: 2, message: "own" };
-
-test("of all that happens in a conversation a message has its own turn alone, with what helpers ask in it [C3][A2][L7]", () => {
-  const events = new OwnEvents("own");
-  const before = events.take(
-    logged(
-      ["message.user", { id: "first" }],
-      ["turn.started", first],
-      ["message.user", { id: "own" }],
-      ["decision.asked", { turn: 1, id: "d0", call: "c0" }],
-      ["decision.asked", { turn: 7, id: "h0", call: "c0", agent: "helper" }],
-      ["decision.made", { id: "d0" }],
-      ["agent.ended", { id: "helper" }],
-      ["todo.set"],
-      ["file.changed", { call: "c0" }],
-      ["call.finished", { call: "c0" }],
-      ["message.withdrawn", { id: "another" }],
-      ["turn.finished", { turn: 1, outcome: "done" }],
-    ),
-  );
-  assert.deepEqual([before.map(({ seq }) => seq), events.isStarted, events.ended], [[3], false, undefined]);
-  const during = events.take(
-    logged(
-      ["turn.started", own],
-      ["step.started", { turn: 2, step: 1, attempt: 1 }],
-      ["step.started", { turn: 2, step: 1, attempt: 1, agent: "helper" }],
-      ["message.assistant", { turn: 2, calls: [{ id: "c1" }] }],
-      ["call.started", { call: "c1" }],
-      ["call.finished", { call: "c0" }],
-      ["file.changed", { call: "c1" }],
-      ["file.changed"],
-      ["todo.set"],
-      ["decision.asked", { turn: 7, id: "h1", call: "c0", agent: "helper" }],
-      ["decision.made", { id: "d0" }],
-      ["decision.made", { id: "h1" }],
-      ["agent.ended", { id: "helper" }],
-      ["decision.asked", { turn: 8, id: "h2", call: "c0", agent: "helper" }],
-      ["agent.ended", { id: "another" }],
-      ["agent.ended", { id: "helper" }],
-      ["turn.finished", { turn: 2, outcome: "limit" }],
-      ["conversation.deleted"],
-    ),
-  );
-  assert.deepEqual([during.map(({ seq }) => seq), events.ended], [[1, 2, 4, 5, 7, 9, 10, 12, 14, 16, 17], "limit"]);
-});
 
 test("a message that joins a turn has the rest of that, and one that a way back leaves behind is lost until it is said again [C3][L7][L9]", () => {
   const joined = new OwnEvents("own");

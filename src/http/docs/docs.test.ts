@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wordsFor } from "../../words/words.ts";
 import { docsPage } from "./page.ts";
-import { schemaText } from "./schema-text.ts";
 
 const words = wordsFor("en").docs;
 const json = (schema: object, example?: object) => ({ "application/json": { schema, ...(example && { example }) } });
@@ -68,40 +67,4 @@ test("an entry of the docs page shows what is sent, what comes back and what may
   assert.match(shown, /<p><b>204<\/b><\/p>.*<li><b>500<\/b> <code>broken<\/code><\/li>/s);
   assert.match(shown, /<small>1\.2\.3<\/small>/);
   assert.ok(shown.includes('<script type="module" src="/yard/docs/page.js">'));
-});
-
-test("a schema is written down as a programmer would [C7]", () => {
-  const schemas = { Place: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } };
-  const text = (schema: unknown) => schemaText(schema, schemas);
-  assert.equal(
-    text({
-      type: "object",
-      properties: {
-        id: { type: "string" },
-        at: { $ref: "#/components/schemas/Place" },
-        tags: { type: "array", items: { enum: ["a", 1, null] } },
-        any: { type: "array" },
-      },
-      required: ["id", "at"],
-    }),
-    '{\n  id: string\n  at: {\n      city: string\n    }\n  tags?: ["a" | 1 | null]\n  any?: […]\n}',
-  );
-  const shown = [
-    { const: "x" },
-    { const: null },
-    { type: ["string", "null"] },
-    { anyOf: [{ type: "string" }, { type: "number" }] },
-    { oneOf: [{ type: "boolean" }, { const: 1 }] },
-    { allOf: [{ type: "string" }, { type: "number" }] },
-    { type: "object" },
-    { type: "object", properties: {} },
-    { type: "object", additionalProperties: { type: "number" } },
-    {},
-    7,
-    { $ref: "#/components/schemas/None" },
-  ].map(text);
-  assert.deepEqual(shown, [
-    ...['"x"', "null", "string | null", "string | number", "boolean | 1", "string & number"],
-    ...["{ … }", "{ … }", "{ [name]: number }", "any", "…", "…"],
-  ]);
 });

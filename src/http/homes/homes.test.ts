@@ -10,7 +10,7 @@ import { ConversationId, localOwner, OwnerId } from "../../protocol/ids.ts";
 import { type RouteName, routes } from "../../protocol/routes.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { noBytes } from "../bytes.ts";
-import type { Door, Env, HandedBody } from "../door.ts";
+import type { Env } from "../door.ts";
 import { callId, responseId } from "../openai/ids.ts";
 import { keepForm } from "./form-home.ts";
 import { routeHomes } from "./route-homes.ts";
@@ -68,39 +68,6 @@ async function homeFor(storage: Storage, name: RouteName, sent: Sent = {}): Prom
 
 type Sent = { readonly [part in "params" | "query" | "body" | "headers"]?: object };
 
-test("what a user has is served where that user is at home, and what all share by one server [N1]", async (t) => {
-  const storage = openDatabase(t);
-  // These are found by what was stored of them.
-  const stored = ["restoreTrash", "uploadState", "continueUpload", "abandonUpload"];
-  const body = { messages: [], input: "" };
-  const asked = names.filter((name) => !stored.includes(name));
-  const homes = await Promise.all(asked.map((name) => homeFor(storage, name, { body })));
-  const at = (home: string) => asked.filter((_, index) => homes[index] === home).sort();
-  assert.deepEqual(
-    at("u:ann"),
-    [
-      ...["cleanWorkspaces", "search", "listRules", "listTools", "listSkills", "explainSkill", "listMentions"],
-      ...["revokeRule", "installSkillPackages", "listMemory", "addMemory", "changeMemory", "forgetMemory"],
-      ...["listMcpServers", "restartMcpServer", "signInToMcpServer", "signOutOfMcpServer", "finishMcpSignIn"],
-      ...["comeBackFromMcpSignIn", "listMcpResources", "listMcpPrompts", "fillMcpPrompt", "signOut"],
-      ...["createSession", "listSessions", "getSession", "deleteSession", "terminateSession", "resetSession"],
-      ...["installDependencies", "execute", "executeSync", "listExecutions", "createUpload", "uploadSandboxFile"],
-      ...["putSandboxFile", "listSandboxFiles", "emptySandboxFiles", "readSandboxFile", "removeSandboxFile"],
-      ...["getChatConversation", "renameChatConversation", "markChatConversationRead", "deleteChatConversation"],
-      "openChatConversation",
-    ].sort(),
-  );
-  assert.deepEqual(
-    at("u:*"),
-    [
-      ...["listModels", "getModel", "enterModel", "removeModel", "createToolBox", "listToolBoxes", "getToolBox"],
-      ...["changeToolBox", "deleteToolBox", "setToolBoxStatus", "addBoxTools", "listBoxTools", "setBoxToolStatus"],
-      ...["deleteBoxTools", "getBoxTool", "invokeTool", "debugTool", "signIn", "listUsers", "addUser", "removeUser"],
-      ...["setPassword", "makeSignInLink", "listKeys", "addKey", "removeKey"],
-    ].sort(),
-  );
-});
-
 test("a conversation is found at its home by whichever field, header or earlier answer names it [N1][X2][C5]", async (t) => {
   const storage = openDatabase(t);
   const home = await conversationOf(storage, ann);
@@ -152,27 +119,17 @@ function formOf(fields: Readonly<Record<string, string>>): string {
 
 async function keeping(t: TestContext) {
   const storage = openDatabase(t);
-  const made = await storage.createConversation({ owner: ann, id: ConversationId.parse("c"), at: 0, events: [] });
-  assert.ok(made.ok);
-  const place = { isAway: false, isFull: false, closed: 0, spooled: [] as unknown[] };
+  const home = await conversationOf(storage, ann);
+  const place = { closed: 0, spooled: [] as unknown[] };
   const spool = async (source: AsyncIterable<Uint8Array>, options: object) => {
     place.spooled.push(options);
-    if (place.isFull) return failed(makeFailure("storage_full", {}));
     const kept = await gather(source);
     async function* chunks() {
       yield kept;
     }
     return ok({ chunks, bytes: kept.length, close: () => (place.closed += 1) });
   };
-  const find: typeof storage.findConversation = async (...asked) => {
-    if (place.isAway) throw new Error("away");
-    return storage.findConversation(...asked);
-  };
-  const parts = {
-    storage: { ...storage, findConversation: find },
-    workspaces: { spool },
-    sandboxSettings: () => ({ uploads: { fileBytesMax } }),
-  };
+  const parts = { storage, workspaces: { spool }, sandboxSettings: () => ({ uploads: { fileBytesMax } }) };
   const keep = (body: string, { announced, query = {}, id = "sess-ann" }: Asking = {}) => {
     async function* chunks() {
       yield Buffer.from(body);
@@ -181,7 +138,7 @@ async function keeping(t: TestContext) {
     const asked = { caller: { signedIn: undefined }, actsAs: undefined, params: { id }, query, header };
     return keepForm(Object(parts), Object({ ...asked, bytes: { chunks: chunks(), announced } }));
   };
-  return { home: `c:${made.value.number}`, place, keep };
+  return { home, place, keep };
 }
 
 type Asking = { readonly announced?: number; readonly query?: object; readonly id?: string };
@@ -221,12 +178,7 @@ const bob = OwnerId.parse("bob");
 /** Bob asks, about what is mostly Ann's, though both have a conversation of one name: an upload, a program that ran, what lies in her trash. */
 async function yardOf(t: TestContext) {
   const storage = openDatabase(t);
-  const make = async (owner: OwnerId) => {
-    const made = await storage.createConversation({ owner, id: ConversationId.parse("c"), at: 0, events: [] });
-    assert.ok(made.ok);
-    return `c:${made.value.number}`;
-  };
-  const [home, homeOfBobs] = [await make(ann), await make(bob)];
+  const [home, homeOfBobs] = [await conversationOf(storage, ann), await conversationOf(storage, bob)];
   const conversations: Record<string, string> = { there: "c", gone: "gone" };
   const unknown = failed(makeFailure("upload_not_found", { id: "none" }));
   const parts = {
@@ -288,57 +240,27 @@ test("who is named in the body of a call, or by the name of a session, is whose 
   assert.equal(await homeOf("execute", astray), undefined, "and so is who works where nobody does");
 });
 
-type Elsewhere = {
-  readonly door?: Door;
-  readonly headers?: object;
-  readonly params?: object;
-  readonly raw?: Buffer;
-};
-
-/** A server of several: where it hands a call on to, and what is left for itself to do. */
-async function serverOf(t: TestContext) {
+test("who waits here is told when another server may have had what they wait for, and who comes after that waits anew [N1][L6]", async (t) => {
   const storage = openDatabase(t);
-  const made = await storage.createConversation({ owner: ann, id: ConversationId.parse("c"), at: 0, events: [] });
-  assert.ok(made.ok);
-  const handed: [key: string, body: HandedBody][] = [];
-  const others = new Set<string>();
+  await conversationOf(storage, ann);
   let back = () => {};
-  const elsewhere = openElsewhere(
-    Object({ storage }),
-    async (_, key, body) => {
-      handed.push([key, body]);
-      return others.has(key) ? new Response("of the other") : undefined;
-    },
-    {
-      onBack(listener) {
-        back = listener;
-        return () => {};
-      },
-    },
-  );
-  const ask = async (name: RouteName, { door, headers = {}, params = {}, raw }: Elsewhere = {}) => {
-    const header = (one: string) => Object(headers)[one];
-    const asked = { owner: ann, actsAs: ann, caller: { signedIn: undefined }, bytes: noBytes, header };
-    const call = { ...asked, params, query: {}, body: {} };
+  const onBack = (listener: () => void) => {
+    back = listener;
+    return () => {};
+  };
+  const elsewhere = openElsewhere(Object({ storage }), async () => undefined, { onBack });
+  const doubtedOf = async (name: RouteName) => {
+    const asked = { owner: ann, actsAs: ann, caller: { signedIn: undefined }, bytes: noBytes, header: () => undefined };
+    const call = { ...asked, params: { id: "c" }, query: {}, body: {} };
     const app = new Hono<Env>();
     const found = Promise.withResolvers<Awaited<ReturnType<typeof elsewhere>>>();
     app.get("/", async (c) => {
-      found.resolve(await Reflect.apply(elsewhere, undefined, [c, name, { call, raw }]));
+      found.resolve(await Reflect.apply(elsewhere, undefined, [c, name, { call }]));
       return c.body(null);
     });
-    await app.fetch(new Request("http://127.0.0.1/"), door ?? {});
-    const place = await found.promise;
-    assert.ok(place.ok);
-    return place.value;
-  };
-  return { home: `c:${made.value.number}`, handed, others, ask, back: () => back() };
-}
-
-test("who waits here is told when another server may have had what they wait for, and who comes after that waits anew [N1][L6]", async (t) => {
-  const { ask, back } = await serverOf(t);
-  const doubtedOf = async (name: RouteName) => {
-    const left = await ask(name, { params: { id: "c" } });
-    return "bytes" in left ? left.doubted : assert.fail("it is done here");
+    await app.request("/");
+    const left = await found.promise;
+    return left.ok && "bytes" in left.value ? left.value.doubted : assert.fail("it is done here");
   };
   const [before, homeless] = [await doubtedOf("followEvents"), await doubtedOf("listConversations")];
   assert.deepEqual([before?.aborted, homeless], [false, undefined]);

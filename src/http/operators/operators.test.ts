@@ -5,7 +5,7 @@ import { manualClock } from "../../../test/world/manual-clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
 import type { Operators } from "../../operators/operators.ts";
-import { failure, makeFailure } from "../../protocol/failure.ts";
+import { failure } from "../../protocol/failure.ts";
 import { OwnerId } from "../../protocol/ids.ts";
 import { asked, partsWith } from "../routes/handling.testing.ts";
 import { operatorHandlers } from "../routes/operators.ts";
@@ -95,30 +95,4 @@ test("a call of a tool is waited for as long as its caller says, half a minute o
   const quick = calling(async () => ok(answer));
   assert.equal((await quick.invoke()).ok, true);
   assert.equal(quick.clock.timers(), 0, "nothing waits for a call that is over");
-});
-
-test("the sandbox's own box is nobody's to change, and nothing that is asked for it reaches another [T1][S7]", async () => {
-  const untouched = operatorHandlers(partsWith({ operators: {}, ids: systemIds, clock: manualClock() }));
-  const at = { caller, owner: ann, params: { box_id: "sandbox", tool_id: "t" } };
-  const refused = failure("toolbox_of_another", { id: "sandbox" });
-  assert.deepEqual(
-    [
-      await untouched.changeToolBox(asked("changeToolBox", at)),
-      await untouched.deleteToolBox(asked("deleteToolBox", at)),
-      await untouched.setToolBoxStatus(asked("setToolBoxStatus", at)),
-      await untouched.addBoxTools(asked("addBoxTools", { ...at, body: { data: "{}" } })),
-      await untouched.setBoxToolStatus(asked("setBoxToolStatus", at)),
-      await untouched.deleteBoxTools(asked("deleteBoxTools", { ...at, body: { tool_ids: ["t"] } })),
-    ],
-    Array(6).fill(refused),
-  );
-  const missing = makeFailure("toolbox_tool_not_found", { id: "t" });
-  const looked = await untouched.getBoxTool(asked("getBoxTool", at));
-  const called = await untouched.invokeTool(
-    asked("invokeTool", { ...at, body: {}, query: { mode: "sync", stream: false } }),
-  );
-  assert.deepEqual(
-    [looked, called].map((one) => !one.ok && one.failure),
-    [missing, missing],
-  );
 });

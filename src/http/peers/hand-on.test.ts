@@ -12,7 +12,7 @@ import { ok } from "../../base/result.ts";
 import { type Home, homesHere } from "../../homes/homes.ts";
 import { Problem } from "../../protocol/resources.ts";
 import { bodyAsItComes } from "../bytes.ts";
-import type { Counted, Door, Env } from "../door.ts";
+import type { Env } from "../door.ts";
 import { openRate } from "../rate.ts";
 import { type HandingOn, openHandOn } from "./hand-on.ts";
 import { openPasses } from "./pass.ts";
@@ -54,14 +54,11 @@ async function dyingPeer(t: TestContext) {
   return { address: `127.0.0.1:${port}`, seen, says, headers: () => headers, hanging };
 }
 
-type More = Partial<Pick<HandingOn, "logger" | "tracer" | "clock" | "homes" | "rate">> & {
-  readonly taken?: AbortSignal;
-  readonly counted?: Counted;
-};
+type More = Partial<Pick<HandingOn, "logger" | "tracer" | "clock" | "homes">>;
 
 /** The door of a server where everything is at home at another one. */
 function handingOnTo(t: TestContext, address: string, more: More = {}) {
-  const { taken, counted, clock = manualClock(), ...parts } = more;
+  const { clock = manualClock(), ...parts } = more;
   const key = { find: () => ok("key of all"), make: () => ok("") };
   const handOn = openHandOn({
     homes: { ...homesHere, isShared: true, homeOf: async () => ({ isHere: false, server: "there", address }) },
@@ -73,8 +70,7 @@ function handingOnTo(t: TestContext, address: string, more: More = {}) {
     c.set("requestId", "mine");
     c.set("language", "en");
     c.set("dialect", "own");
-    c.set("caller", { signedIn: undefined, scopes: [], taken });
-    c.set("counted", counted);
+    c.set("caller", { signedIn: undefined, scopes: [] });
     c.set("arrival", {
       ...{ address: undefined, isVeiled: false, isFromHere: true },
       ...{ host: "here", scheme: undefined, prefix: "" },
@@ -83,7 +79,7 @@ function handingOnTo(t: TestContext, address: string, more: More = {}) {
     const body = isKept ? { bytes: new Uint8Array(await c.req.arrayBuffer()) } : bodyAsItComes(c.req.raw);
     return (await handOn(c, "u:local", body)) ?? c.text("served here");
   });
-  return (sent: RequestInit, door?: Door) => app.fetch(new Request("http://here/", sent), door);
+  return (sent: RequestInit) => app.request("http://here/", sent);
 }
 
 test("what may have been done at a server that died is not done a second time: the caller is told when to come again [N1][L6]", async (t) => {

@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
-import { manualClock } from "../../../test/world/manual-clock.ts";
 import { systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
 import { ok } from "../../base/result.ts";
@@ -13,55 +10,6 @@ import { localOwner } from "../../protocol/ids.ts";
 import type { Passed } from "../door.ts";
 import { openPasses } from "./pass.ts";
 import { type Outgoing, openSending } from "./send.ts";
-
-test("after an answer that came before all of a body was sent, or that refuses one, the next request has a connection of its own [N1][Q2]", async (t) => {
-  const connections = new Set<unknown>();
-  let whole = Promise.withResolvers<void>();
-  const to = await serving(t, (incoming, outgoing) => {
-    connections.add(incoming.socket);
-    outgoing.writeHead(incoming.url === "/refused" ? 413 : 200).end("no");
-    incoming.resume().once("end", () => whole.resolve());
-    incoming.socket.once("close", () => whole.resolve());
-  });
-  const sending = openSending(systemClock);
-  const bytes = Buffer.alloc(64 * 1024 * 1024);
-  const tried = [
-    { body: bytes },
-    { body: Readable.from([bytes.subarray(1), bytes.subarray(1)]) },
-    { body: Readable.from([Buffer.from("small")]), path: "/refused" },
-    { body: Buffer.from("small") },
-    { path: "/refused" },
-    {},
-  ];
-  const seen: number[] = [];
-  for (const more of tried) {
-    whole = Promise.withResolvers();
-    const sent = await sending.send({ ...outgoing, to, method: "POST", ...more });
-    assert.equal("answer" in sent && (await sent.answer.text()), "no");
-    await whole.promise;
-    await setImmediate();
-    seen.push(connections.size);
-  }
-  assert.deepEqual(seen, [1, 2, 3, 4, 4, 4]);
-});
-
-test("what is on its way to a server that is gone is given up half a second later, and nothing else [N1][L6]", async (t) => {
-  const waiting: ServerResponse[] = [];
-  const to = await serving(t, (_, answer) => void waiting.push(answer));
-  const clock = manualClock();
-  const sending = openSending(clock);
-  const [lost, kept] = ["gone", "alive"].map((server) => sending.send({ ...outgoing, to: { ...to, server } }));
-  while (waiting.length < 2) await setImmediate();
-  sending.giveUp("gone");
-  clock.move(499);
-  await setImmediate();
-  assert.equal(await Promise.race([lost, setImmediate("not yet")]), "not yet", "it may still have said something");
-  clock.move(1);
-  assert.deepEqual(await lost, { unreached: { wasSent: true } });
-  for (const answer of waiting) answer.end("done");
-  const sent = await kept;
-  assert.equal(sent && "answer" in sent && (await sent.answer.text()), "done");
-});
 
 test("a request that reached nobody is known not to have been sent, and one that its caller left is over [N1][Q2]", async (t) => {
   const to = await serving(t, () => {});

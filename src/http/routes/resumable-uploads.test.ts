@@ -85,8 +85,6 @@ test("what has come whole stays where it may find its place another time [S3][Q2
   const refusals: StorageFailure[] = [
     makeFailure("storage_busy", {}),
     makeFailure("storage_full", {}),
-    makeFailure("storage_read_only", {}),
-    makeFailure("storage_broken", { why: "damaged" }),
     makeFailure("database_away", { why: "away", said: "" }),
   ];
   for (const [at, refusal] of refusals.entries()) {

@@ -130,40 +130,19 @@ test("why a program failed is its error, not the last line around it [X2]", () =
   );
 });
 
-test("an execution that came to no good end says why in the caller's language [X2][P5]", () => {
-  const ends: readonly (readonly [Partial<ExecutionRecord>, en: string | null, zh: string | null])[] = [
-    [{ status: "running" }, null, null],
-    [
-      { status: "failed", report: ended({ exitCode: 3 }) },
-      "The program ended with exit code 3.",
-      "程序以退出码 3 结束。",
-    ],
-    [
-      { status: "timeout", report: ended({ how: "timeout" }) },
-      "The program was stopped after 2 s, its time limit.",
-      "程序达到 2 秒的时间限制，已被停止。",
-    ],
-    [
-      { status: "crashed", wasCutOff: true },
-      "The AgentYard process that ran it ended.",
-      "运行它的 AgentYard 进程已结束。",
-    ],
-    [{ status: "crashed" }, "The sandbox broke down while the program ran.", "程序运行时沙箱发生故障。"],
-    [{ status: "cancelled" }, "The program was stopped.", "程序已停止。"],
-    [
-      { status: "failed", failure: { code: "sandbox_full", params: { retryAfterSeconds: 3 }, retryable: true } },
-      "This machine has no room for another program now. Try again in 3 s.",
-      "这台机器现在没有余力再运行程序。请在 3 秒后重试。",
-    ],
+test("an execution that came to no good end says why, in the caller's language [X2][P5]", () => {
+  const full = { code: "sandbox_full", params: { retryAfterSeconds: 3 }, retryable: true } as const;
+  const ends: readonly (readonly [Partial<ExecutionRecord>, why: string | null])[] = [
+    [{ status: "running" }, null],
+    [{ status: "failed", report: ended({ exitCode: 3 }) }, "The program ended with exit code 3."],
+    [{ status: "timeout", report: ended({ how: "timeout" }) }, "The program was stopped after 2 s, its time limit."],
+    [{ status: "crashed", wasCutOff: true }, "The AgentYard process that ran it ended."],
+    [{ status: "crashed" }, "The sandbox broke down while the program ran."],
+    [{ status: "cancelled" }, "The program was stopped."],
+    [{ failure: full }, "This machine has no room for another program now. Try again in 3 s."],
   ];
-  assert.deepEqual(
-    ends.map(([record]) => [
-      record,
-      executionError({ ...base, ...record }, "en"),
-      executionError({ ...base, ...record }, "zh"),
-    ]),
-    ends,
-  );
+  for (const [record, why] of ends) assert.equal(executionError({ ...base, ...record }, "en"), why, String(why));
+  assert.equal(executionError({ ...base, status: "cancelled" }, "zh"), "程序已停止。");
 });
 
 const base: ExecutionRecord = {
@@ -197,17 +176,6 @@ test("a program that looked for a network, or for files of a conversation that n
     `No such file ${noConversation({ id: "c2" })}`,
   );
   assert.equal(said(missing, { conversationId: "c1" }), missing, "who named theirs is told nothing of the kind");
-  const { ends } = wordsFor("en").sandbox;
-  const ourWords = [
-    said("its own last words", {}, { exitCode: undefined, signal: "SIGSEGV" }),
-    said("its own last words", {}, { how: "lost", signal: "SIGKILL" }),
-    said("its own last words", {}, { how: "lost" }),
-    ...(["killed", "out_of_memory", "disk_full", "cancelled"] as const).map((how) =>
-      said("its own last words", {}, { how }),
-    ),
-  ];
-  const expected = [ends.signalled("SIGSEGV"), ends.signalled("SIGKILL"), ends.lost];
-  assert.deepEqual(ourWords, [...expected, ends.killed, ends.out_of_memory, ends.disk_full, ends.cancelled]);
 });
 
 test("one event holds ten thousand characters of one stream, and what goes out at once little more than it needs [X2]", async () => {
