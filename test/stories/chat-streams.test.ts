@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect } from "node:net";
 import { test } from "node:test";
 import { applyIncrement } from "../../src/client/client.ts";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
@@ -94,29 +92,3 @@ async function messages(world: ChatYard, id: string): Promise<{ content: string;
   const { json } = await world.call("GET", `conversation/${id}`);
   return Object(json).Messages;
 }
-
-test("readers that take nothing, or vanish, keep a long answer from nobody else [C3][Q2]", {
-  timeout: 300_000,
-}, async () => {
-  const big = `${"0123456789".repeat(100)} `.repeat(3_000);
-  await using model = await modelServer([says("hi"), { text: big }]);
-  await using world = await startChatYard({ model });
-  const { conversation_id } = await world.chat({ query: "hello" });
-  const { hostname, port } = new URL(world.address);
-  const reading = await world.stream({ query: "go on", conversation_id });
-  const readers = await Promise.all(
-    Array.from({ length: 20 }, async (_, n) => {
-      const socket = connect({ host: hostname, port: Number(port) });
-      socket.on("error", () => {});
-      const body = JSON.stringify({ conversation_id });
-      const head = `Host: ${hostname}:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-      socket.write(`POST /api/agent-app/v1/app/a/chat/resume HTTP/1.1\r\n${head}\r\n\r\n${body}`);
-      await once(socket, "readable");
-      if (n % 2 === 0) socket.resetAndDestroy();
-      return socket;
-    }),
-  );
-  const document = ChatDocument.parse(folded(await allFrames(reading)));
-  assert.equal(document.message.content.final_answer.answer.text, big);
-  for (const socket of readers) socket.destroy();
-});

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { ChatDocument, ChatIncrement } from "../../src/protocol/chat.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { allFrames, folded, messagesOf, startChatYard } from "../world/chat.ts";
-import { all, until } from "../world/events.ts";
+import { all } from "../world/events.ts";
 import { folderWith } from "../world/folder.ts";
 import { calls, modelServer, says } from "../world/model-server.ts";
 import { effectTool } from "../world/tools.ts";
@@ -64,21 +64,6 @@ test("a reader who goes away in the middle reads on with chat/resume, and the tu
   // Also when it is all over, and from nothing.
   const late = await allFrames(await world.stream({ conversation_id: "c1" }, { path: "chat/resume" }));
   assert.deepEqual(folded(late), document);
-});
-
-test("a question whose answer was stopped before it began can be said otherwise [C4]", async () => {
-  await using model = await modelServer([{ fault: { after: 0, kind: "stall" } }, says("better")]);
-  await using world = await startChatYard({ model });
-  const begun = await world.stream({ query: "one", conversation_id: "c1" });
-  await begun.frames.next();
-  await until("the model is asked", () => model.asked.length === 1);
-  await world.call("POST", "chat/termination", { conversation_id: "c1" });
-  await world.yard.whenAtRest("c1");
-  const [user] = await messagesOf(world, "c1");
-  const edit = { conversation_id: "c1", regenerate_user_message_id: user?.id, query: "two" };
-  const document = await world.chat(edit);
-  assert.deepEqual([document.user_message_id, document.message.index], [user?.id, 2]);
-  assert.equal(document.message.content.final_answer.answer.text, "better");
 });
 
 test("there is nothing to resume where nothing was said [C4]", async () => {
@@ -214,28 +199,6 @@ function spoken(messages: readonly { readonly role: string; readonly content: un
     .filter(({ role }) => role !== "system")
     .map(({ content }) => String(content).replace(/\s*<system_reminder>[\s\S]*$/, ""));
 }
-
-const stallingSoon = { text: "word0 word1 word2", fault: { after: 2, kind: "stall" } } as const;
-
-test("whoever reads on without saying what reads what runs, not what waits behind it, and stops it by its answer [C4][C3]", async () => {
-  await using model = await modelServer([stallingSoon, says("the second")]);
-  await using world = await startChatYard({ model });
-  const { yard } = world;
-  const begun = await world.stream({ query: "one", conversation_id: "c1", inc_stream: false });
-  const running = ChatDocument.parse((await begun.frames.next()).value);
-  await until("the model is asked", () => model.asked.length === 1);
-  const queued = { text: "two", mode: "queue" } as const;
-  await must(yard.client.call("sendMessage", { params: { id: "c1" }, body: queued }));
-  const resumed = await world.stream({ conversation_id: "c1", inc_stream: false }, { path: "chat/resume" });
-  const read = ChatDocument.parse((await resumed.frames.next()).value);
-  assert.equal(read.user_message_id, running.user_message_id);
-  const named = { conversation_id: "c1", interrupted_assistant_message_id: running.assistant_message_id };
-  assert.equal((await world.call("POST", "chat/termination", named)).status, 204);
-  const outcomes = async () => all(await yard.events("c1"), "turn.finished").map(({ outcome }) => outcome);
-  await until("the second is answered", async () => (await outcomes()).length === 2);
-  assert.deepEqual(await outcomes(), ["cancelled", "done"]);
-  for (const { leave } of [begun, resumed]) leave();
-});
 
 test("a conversation says whether a person began it or a program [C4]", async () => {
   await using world = await startChatYard();

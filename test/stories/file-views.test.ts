@@ -23,17 +23,8 @@ test("a table, a text and a document come page by page, in whatever encoding [F1
   await must(yard.client.upload("c", "t.csv", Buffer.from(["n,quoted,名称", ...rows].join("\n"))));
   const table = await view(yard, { path: "uploads/t.csv", from: 2_999, limit: 2 });
   assert.deepEqual(table, {
-    ...{
-      kind: "table",
-      type: "csv",
-      sheets: [""],
-      sheet: "",
-      total: 3_001,
-      columns: 3,
-      headRows: 1,
-      from: 2_999,
-      cut: null,
-    },
+    ...{ kind: "table", type: "csv", sheets: [""], sheet: "", total: 3_001, columns: 3, headRows: 1 },
+    ...{ from: 2_999, cut: null },
     rows: [
       { number: 3_000, cells: ["2998", "a, b", "第 2998 行"] },
       { number: 3_001, cells: ["2999", "a, b", "第 2999 行"] },
@@ -42,22 +33,12 @@ test("a table, a text and a document come page by page, in whatever encoding [F1
   const plain = await view(yard, { path: "uploads/t.csv", limit: 2, plain: true });
   assert.deepEqual(plain.kind === "text" && [plain.total, plain.lines], [3_001, ["n,quoted,名称", '0,"a, b",第 0 行']]);
   // GB18030.
-  await must(
-    yard.client.upload(
-      "c",
-      "中文.txt",
-      Buffer.from([0xd6, 0xd0, 0xce, 0xc4, 0xca, 0xfd, 0xbe, 0xdd, 0x0d, 0x0a, 0x32]),
-    ),
-  );
+  const chinese = Buffer.from("d6d0cec4cafdbedd0d0a32", "hex");
+  await must(yard.client.upload("c", "中文.txt", chinese));
   const text = await view(yard, { path: "uploads/中文.txt" });
   assert.deepEqual(text, {
-    kind: "text",
-    type: "text",
-    encoding: "gb18030",
-    total: 2,
-    from: 0,
+    ...{ kind: "text", type: "text", encoding: "gb18030", total: 2, from: 0, cut: null },
     lines: ["中文数据", "2"],
-    cut: null,
   });
   await must(yard.client.upload("c", "empty.txt", new Uint8Array()));
   assert.deepEqual((await view(yard, { path: "uploads/empty.txt" })).kind, "text");

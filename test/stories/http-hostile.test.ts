@@ -98,24 +98,6 @@ test("a body that breaks off is told as that, though nobody may read it any more
   assert.deepEqual([code, params], ["request_unreadable", { why: "broken_off" }]);
 });
 
-test("an expectation that nobody knows is no reason to refuse a request without a word [Q1]", async () => {
-  await using yard = await startYard();
-  await using door = await onPort(yard);
-  const { port, host } = new URL(door.url);
-  const headers = [
-    ["host", host],
-    ["connection", "close"],
-    ["expect", "something"],
-  ] as const;
-  const answer = await send(Number(port), {
-    method: "GET",
-    target: "/api/v1/conversations",
-    headers,
-    body: new Uint8Array(),
-  });
-  assert.deepEqual([answer.status, JSON.parse(answer.body.toString())], [200, { items: [], next: null }]);
-});
-
 test("whoever leaves a backup in the middle does not bring the server down [Q1][Q3]", async () => {
   await using yard = await startYard();
   const { id } = await must(yard.client.call("createConversation", { body: {} }));

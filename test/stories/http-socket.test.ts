@@ -105,17 +105,6 @@ test("closing ends streams and frees the place at once", async (t) => {
   }
 });
 
-test("a taken port is named as such", async () => {
-  const at = { host: "127.0.0.1", port: 0 };
-  await using yard = await startYard();
-  const first = await listen(yard.app, at, { clock: systemClock });
-  assert.ok(first.ok);
-  const port = Number(new URL(first.value.address).port);
-  const second = await listen(yard.app, { ...at, port }, { clock: systemClock });
-  assert.equal(second.ok || second.failure.reason, "taken");
-  await first.value.close();
-});
-
 test("the socket's place follows from the data directory, however it is spelled [P3]", async (t) => {
   const root = await folder(t);
   const place = { runtimeDirectory: root, temporaryDirectory: root, uid: process.getuid?.() ?? 0 };

@@ -61,26 +61,6 @@ test("the text of the running answer comes between the start of its step and the
   await stream.close();
 });
 
-test("who comes in the middle of an answer gets what it has so far [C3]", async () => {
-  await using yard = await writingYard();
-  const row = await yard.start("c");
-  await yard.append(row, stepStarted(1));
-  yard.say(row, { ...delta(1, 0, "let me see"), kind: "reasoning" });
-  yard.say(row, delta(1, 0, "hel"));
-  for (const query of ["", "?after=1"]) {
-    const stream = openStream(yard, query);
-    const frames = await stream.take(query === "" ? 4 : 3);
-    assert.deepEqual(frames.map(short), [...(query === "" ? [1] : []), "caught_up", "let me see", "hel"]);
-    await stream.close();
-  }
-  await yard.append(row, answered(1, "hello"));
-  const afterTheAnswer = openStream(yard, "?after=2");
-  assert.deepEqual((await afterTheAnswer.take(1)).map(short), ["caught_up"]);
-  await yard.append(row, ...renames(1));
-  assert.deepEqual((await afterTheAnswer.take(1)).map(short), [3], "text of an answer that is there is not shown");
-  await afterTheAnswer.close();
-});
-
 test("a browser that reconnects by itself goes on where it was [C3]", async () => {
   await using yard = await writingYard();
   const row = await yard.start("c");

@@ -77,21 +77,3 @@ test("the AI SDK reads our errors, before a stream and in the middle of one [C5]
   assert.equal(texts.join(""), "I look.");
   assert.match(JSON.stringify(seen), /refuses the key/);
 });
-
-test("a stream that the AI SDK aborts stops the agent's turn [C5]", async () => {
-  await using slow = await modelServer([{ text: "one word and no other", fault: { after: 2, kind: "stall" } }]);
-  await using server = await openAiYard({ model: slow });
-  const stop = new AbortController();
-  let conversation = "";
-  const model = createOpenAICompatible({
-    ...{ name: "agentyard", baseURL: `${server.url}/v1` },
-    async fetch(...request) {
-      const response = await fetch(...request);
-      conversation = response.headers.get("x-conversation-id") ?? "";
-      return response;
-    },
-  })("general");
-  const stream = streamText({ model, prompt: "hello", abortSignal: stop.signal });
-  for await (const text of stream.textStream) if (text !== "") stop.abort();
-  assert.equal((await server.yard.whenAtRest(conversation)).outcome, "cancelled");
-});

@@ -143,17 +143,8 @@ test("what could not be honoured is refused by its name; what does no harm is ta
     assert.deepEqual(await ask(more), [400, "invalid_request_error", code], JSON.stringify(more));
   assert.equal(model.asked.length, 0);
   const harmless = {
-    n: 1,
-    logprobs: false,
-    audio: null,
-    modalities: ["text"],
-    temperature: 0.2,
-    top_p: 1,
-    max_tokens: 5,
-    stop: null,
-    user: "u",
-    seed: 1,
-    something_new: {},
+    ...{ n: 1, logprobs: false, audio: null, modalities: ["text"], temperature: 0.2, top_p: 1, max_tokens: 5 },
+    ...{ stop: null, user: "u", seed: 1, something_new: {} },
   };
   assert.equal(await ask(harmless), "done");
   assert.equal(await ask({ response_format: { type: "json_object" } }), "done");

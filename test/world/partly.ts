@@ -12,9 +12,3 @@ export function partly<T>(own: Some<T>): T;
 export function partly(own: unknown): unknown {
   return own;
 }
-
-/** Writes down what was asked of a double, which answers so. */
-export function noted<T>(told: unknown[], what: unknown, answer: T): T {
-  told.push(what);
-  return answer;
-}

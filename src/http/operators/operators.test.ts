@@ -42,32 +42,14 @@ const answer = {
 
 function calling(invoke: Invoke) {
   const clock = manualClock();
-  const seen: Parameters<Invoke>[] = [];
-  const { invokeTool, debugTool } = operatorHandlers(
-    partsWith({
-      ...{ clock, ids: systemIds },
-      operators: {
-        invoke(...asked) {
-          seen.push(asked);
-          return invoke(...asked);
-        },
-      },
-    }),
-  );
-  const call = (body: object = {}, query: object = {}, box = "b") => ({
-    ...{
-      caller,
-      owner: ann,
-      params: { box_id: box, tool_id: "t" },
-      body,
-      query: { mode: "sync", stream: false, ...query },
-    },
-  });
-  return {
-    ...{ clock, seen },
-    invoke: (...of: Parameters<typeof call>) => invokeTool(asked("invokeTool", call(...of))),
-    debug: (...of: Parameters<typeof call>) => debugTool(asked("debugTool", call(...of))),
-  };
+  const { invokeTool } = operatorHandlers(partsWith({ ...{ clock, ids: systemIds }, operators: { invoke } }));
+  const of = {
+    caller,
+    owner: ann,
+    params: { box_id: "b", tool_id: "t" },
+    query: { mode: "sync", stream: false },
+  } as const;
+  return { clock, invoke: (body: object = {}) => invokeTool(asked("invokeTool", { ...of, body })) };
 }
 
 test("a call of a tool is waited for as long as its caller says, half a minute otherwise, and never more than two [T1]", async () => {

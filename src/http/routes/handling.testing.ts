@@ -3,8 +3,6 @@ import { localOwner } from "../../protocol/ids.ts";
 import type { RouteName } from "../../protocol/routes.ts";
 import type { Call, Parts } from "../handler.ts";
 
-export { noted } from "../../../test/world/partly.ts";
-
 /** Of all that handlers work with, what the one that is tested needs. */
 export const partsWith = (own: Some<Parts>): Parts => partly<Parts>(own);
 
