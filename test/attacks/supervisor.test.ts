@@ -216,17 +216,7 @@ test("attacks 26 and 52: escapes for a terminal, broken UTF-8 and half character
 });
 
 test("attack 32: standing in for modules of the supervisor by files in the workspace is stopped by its isolated mode [X3]", async () => {
-  const names = [
-    "json",
-    "socket",
-    "traceback",
-    "sitecustomize",
-    "usercustomize",
-    "figures",
-    "kernel",
-    "processes",
-    "signal",
-  ];
+  const names = "json socket traceback sitecustomize usercustomize figures kernel processes signal".split(" ");
   const plant = `import os
 for name in ${JSON.stringify(names)}:
     with open(f"/workspace/c1/outputs/{name}.py", "w") as file:

@@ -146,18 +146,7 @@ test("every redirect is judged anew: none leads inside, to another scheme or to 
     const answer = await web.fetch({ url: `http://example.com/${number}`, signal });
     fates.push(answer.ok ? "reached" : `${answer.failure.code} ${answer.failure.params.why}`);
   }
-  const whys = [
-    "private",
-    "never",
-    "private",
-    "private",
-    "private",
-    "scheme",
-    "credentials",
-    "port",
-    "private",
-    "form",
-  ];
+  const whys = "private never private private private scheme credentials port private form".split(" ");
   assert.deepEqual(
     fates,
     whys.map((why) => `web_address_refused ${why}`),

@@ -188,29 +188,6 @@ say([os.getuid(), os.getpid(), status["CapEff"], status["NoNewPrivs"], status["S
   assert.deepEqual([stdout, stderr], [`${JSON.stringify(answer)}\n`, ""]);
 });
 
-test("the program begins only when its limits hold [X4]", async (t) => {
-  const host = await openHost(t);
-  const log: string[] = [];
-  const groups: typeof host.groups = {
-    ...host.groups,
-    make(id, wanted) {
-      const group = host.groups.make(id, wanted);
-      return {
-        ...group,
-        add(pid) {
-          // Its program is bwrap until it is released.
-          log.push(readFileSync(`/proc/${pid}/comm`, "utf8").trim());
-          const isIn = group.add(pid);
-          log.push(`${group.usage().processes} inside`);
-          return isIn;
-        },
-      };
-    },
-  };
-  await askPython({ ...host, groups }, "say(1)");
-  assert.deepEqual(log, ["bwrap", `${host.groups.has.pids ? 1 : 0} inside`]);
-});
-
 test("a guest that its group does not take never runs [X4]", async (t) => {
   const host = await openHost(t);
   const folder = workspaceFolder(t);

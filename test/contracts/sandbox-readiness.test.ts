@@ -3,11 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { bwrapPath, openProvider, guestTest as test } from "./sandbox-guests.ts";
+import { bwrapPath, guestTest as test } from "./sandbox-guests.ts";
 import { openDoor, sandboxWith } from "./sandbox-http.ts";
-import { triedGuest, wantedGuest } from "./sandbox-place.ts";
-import { openGround } from "./sandbox-service-place.ts";
-import { unwrap } from "./storage-place.ts";
 
 const path = "/workspace/c1/uploads/temparea/data.csv";
 const read = `print(open("${path}").read())`;
@@ -41,37 +38,6 @@ test("a session whose programs would not see the uploads is in error and runs no
   mount.makeRight();
   const ran = await run();
   assert.deepEqual([ran.status, ran.body.stdout, await status()], [200, "city,sold\n\n", "running"]);
-});
-
-test("a guest that is bound to an orphan folder is not opened, whichever of its folders it is; unchecked, it would look well [X3][S4]", async (t) => {
-  const mount = swappedMount(t);
-  const ground = await openGround(t, { provider: () => openProvider({ bwrap: mount.bwrap }) });
-  const { workspace } = await ground.place("c1");
-  assert.ok(workspace !== undefined);
-  unwrap(await workspace.write("uploads/temparea/data.csv", "city,sold\n"));
-  const { uid, ...mounted } = unwrap(await workspace.guestFolder());
-  const open = (marks: typeof mounted.marks | undefined) =>
-    ground.provider.open(wantedGuest({ workspace: { ...mounted, marks }, uid }));
-  const right = await open(mounted.marks);
-  assert.ok(right.ok, JSON.stringify(right));
-  assert.equal((await triedGuest(right.value).run("bash", `cat ${path}`)).stdout, "city,sold\n");
-  await right.value.close("seen");
-
-  for (const folder of ["", "/uploads", "/outputs", "/temp"]) {
-    mount.makeWrong(folder);
-    assert.deepEqual(
-      await open(mounted.marks),
-      { ok: false, failure: { why: "wrong_workspace", said: "wrong_workspace" } },
-      folder,
-    );
-  }
-  mount.makeWrong("/uploads");
-  const unchecked = await open(undefined);
-  assert.ok(unchecked.ok);
-  const looked = await triedGuest(unchecked.value).run("bash", `echo made > /workspace/uploads/made; test -e ${path}`);
-  const names = unwrap(await workspace.list("uploads")).entries.map(({ name }) => name);
-  assert.deepEqual([looked.stderr, looked.end, names], ["", "done 1", ["temparea"]]);
-  await unchecked.value.close("seen");
 });
 
 type Mount = {

@@ -7,7 +7,6 @@ import type { OwnerId } from "../../src/protocol/ids.ts";
 import type { ProgramOutput } from "../../src/sandbox/sandbox.ts";
 import type { ExecutionRow, Storage } from "../../src/storage/storage.ts";
 import { until } from "../world/events.ts";
-import { playedProvider } from "../world/played-provider.ts";
 import { bare, changedGuests, echo, isOver, openPlayed } from "./sandbox-service-place.ts";
 import { alice, bob, unwrap } from "./storage-place.ts";
 
@@ -17,58 +16,6 @@ const all = { limit: 100, offset: 0 };
 const long = { ...echo, code: "long" } as const;
 const { signal: never } = new AbortController();
 const busy = { ok: false, failure: makeFailure("storage_busy", {}) } as const;
-
-test("a program that is cancelled before its turn came, or while its sandbox starts, has never begun [X2]", async (t) => {
-  const begun = Promise.withResolvers<void>();
-  const ground = await openPlayed(t, {
-    settings: { executionsMax: 1 },
-    provider: (played) => ({
-      async open(wanted) {
-        await begun.promise;
-        return played.open(wanted);
-      },
-    }),
-  });
-  const { executions } = ground.sandbox;
-  const [starts, waits] = [
-    unwrap(await executions.submit(bare, long)).id,
-    unwrap(await executions.submit(bare, { ...long, code: "late" })).id,
-  ];
-  await until("the first one starts", () => ground.provider.opened() === 1);
-  assert.equal(await executions.cancel(alice, waits), true);
-  const cancelled = executions.cancel(alice, starts);
-  begun.resolve();
-  assert.equal(await cancelled, true);
-  for (const id of [starts, waits]) {
-    const record = await executions.find(alice, id);
-    assert.deepEqual([record?.status, record?.startedAt, record?.report], ["cancelled", undefined, undefined]);
-  }
-});
-
-test("each way in which a program ends is a word in its record [X2]", async (t) => {
-  const played = playedProvider(({ code }) => plays[code] ?? assert.fail());
-  const ground = await openPlayed(t, { played });
-  const { executions } = ground.sandbox;
-  const place = await ground.place("c1");
-  const told: Record<string, unknown> = {};
-  for (const code of Object.keys(plays)) {
-    const { id } = unwrap(await executions.submit(place, { ...echo, code }));
-    told[code] = (await executions.wait(alice, id, never))?.status;
-  }
-  assert.deepEqual(told, {
-    ...{ well: "completed", badly: "failed", killed: "failed", hungry: "failed" },
-    ...{ late: "timeout", lost: "crashed" },
-  });
-});
-
-const plays: Readonly<Record<string, ReturnType<NonNullable<Parameters<typeof playedProvider>[0]>>>> = {
-  well: { code: 0 },
-  badly: { code: 1 },
-  killed: { code: 0, how: "killed" },
-  hungry: { code: 0, how: "out_of_memory" },
-  late: { code: 0, how: "timeout" },
-  lost: { code: 0, how: "lost" },
-};
 
 test("what a killed server left open is over at the next start, however much it is, also what cannot be read; the session goes on [X2][S1]", async (t) => {
   const ground = await openPlayed(t);

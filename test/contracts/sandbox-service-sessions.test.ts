@@ -103,33 +103,6 @@ test("what cannot be written of a session is told as that: none is made, none is
   assert.deepEqual([over?.status, over?.error, over?.endedAt], ["stopped", undefined, before.usedAt + ttlMs]);
 });
 
-test("where isolation is missing nothing runs, files can be used, and it goes on when it was mended [X3][S1]", async (t) => {
-  const ground = await openPlayed(t);
-  const place = await ground.place("c1");
-  const about = { detail: "", sudo: "sudo ", install: "apt-get install bubblewrap" };
-  const lack = { name: "no_bwrap", reason: "There is no bubblewrap.", fix: "Install it.", about } as const;
-  ground.played.missing = [lack];
-  const refused = {
-    ok: false,
-    failure: {
-      code: "sandbox_unavailable",
-      params: { lack: lack.name, reason: lack.reason, fix: lack.fix, ...about },
-      retryable: false,
-    },
-  } as const;
-  const wanted = { language: "bash", code: "at once", timeoutMs: 1000 } as const;
-  assert.deepEqual(await ground.sandbox.run(place, wanted), refused);
-  assert.deepEqual(await ground.sandbox.executions.submit(place, { ...wanted, conversationId: "c1" }), refused);
-  assert.deepEqual(await ground.sandbox.sessions.create(alice, { dialect: "seed" }), refused);
-  const session = unwrap(await ground.sandbox.sessions.use(alice));
-  assert.deepEqual([session.status, session.error, session.degraded], ["error", "sandbox_unavailable", [lack]]);
-  ground.sandbox.prewarm(place, "python");
-  assert.equal(await isOver(new Promise(() => {})), false);
-  assert.equal(ground.provider.opened(), 0, "and none is made ready");
-  ground.played.missing = [];
-  assert.equal((await (await ground.run(place, "at once")).report).how, "done");
-});
-
 test("the first chat that says for which agent and domain a session is has the word [S2]", async (t) => {
   const { sandbox } = await openPlayed(t);
   const { sessions } = sandbox;

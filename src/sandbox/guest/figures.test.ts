@@ -110,16 +110,6 @@ test("of more figures than one call may name all are saved and fifty named; the 
 
 const hasMatplotlib = spawnSync(python, ["-I", "-c", "import matplotlib"]).status === 0;
 
-test("matplotlib draws a figure without a screen [X6]", {
-  skip: hasMatplotlib ? false : `${python} has no matplotlib`,
-}, async (t) => {
-  const { run, supervisor } = await guestWithFigures(t, {});
-  const code = "import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('销售额'); plt.show()";
-  assert.deepEqual(await run(code), named("outputs/figure-1.png"));
-  const bytes = readFileSync(join(supervisor.workspace, "outputs/figure-1.png"));
-  assert.equal(bytes.subarray(1, 4).toString(), "PNG");
-});
-
 test("matplotlib itself knows what was changed, what is empty, and how a file is called [X6]", {
   skip: hasMatplotlib ? false : `${python} has no matplotlib`,
 }, async (t) => {

@@ -9,14 +9,6 @@ import type { GuestSettings } from "./connection.ts";
 const pythonGuest = (t: TestContext, settings?: (workspace: string) => Partial<GuestSettings>) =>
   bareGuest(t, { language: "python", ...(settings && { settings }) });
 
-const metricsIn =
-  ({ events }: Awaited<ReturnType<typeof pythonGuest>>) =>
-  async (code: string) => {
-    const end = (await events(code)).at(-1);
-    assert(end?.kind === "exited" && end.code === 0);
-    return end.metrics;
-  };
-
 test("a module of the user's is found under whatever name, also one of the supervisor's [X1]", async (t) => {
   const { run, workspace } = await pythonGuest(t);
   const names = readdirSync(import.meta.dirname).flatMap((name) => (name.endsWith(".py") ? [name.slice(0, -3)] : []));
@@ -85,19 +77,6 @@ test("an event of any kind asks for a handler, and one that takes too much is to
   assert.match(stderr, /TypeError: handler\(\) missing 1 required positional argument: 'b'\n$/);
   for (const [event, json] of Object.entries({ "[1]": "1", '{"a":1}': '"a"' }))
     assert.deepEqual(await run("handler = max", { event }), done({ results: [`json ${json}`] }));
-});
-
-test("a cell used what it used, and not what those before it did [X1]", async (t) => {
-  const metricsOf = metricsIn(await pythonGuest(t));
-  // Each works until it has used this much by its own clock.
-  const work = "import time\nstart = time.process_time()\nwhile time.process_time() - start < 0.2: pass";
-  const busy = await metricsOf(work);
-  const idle = await metricsOf("1");
-  assert.ok(busy.cpuMs >= 180 && idle.cpuMs < busy.cpuMs / 2, `${busy.cpuMs} ${idle.cpuMs}`);
-  const outer = await metricsOf(
-    `import subprocess, sys\nsubprocess.run([sys.executable, "-c", ${JSON.stringify(work)}], check=True)`,
-  );
-  assert.ok(outer.cpuMs >= 180, `${outer.cpuMs}: a program that it runs is its own`);
 });
 
 test("what is interrupted says where it was, and nothing of ours [X1]", async (t) => {
