@@ -13,18 +13,15 @@ import {
   type Attack,
   attackerUid,
   attempt,
-  controlled,
   conversation,
   editingBwrap,
   endGuests,
-  forProvider,
-  isStopped,
   limits,
   newFolder,
   openAttacked,
   openProvider,
+  tryAttacks,
   weaknesses,
-  worksWithout,
 } from "./guest.ts";
 
 /** What the supervisor in a container is told, where everybody inside can read it. */
@@ -244,14 +241,7 @@ say([os.WTERMSIG(status) == signal.SIGABRT, os.WCOREDUMP(status), [name for name
   },
 ];
 
-for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3][S5]`, () => isStopped(attack));
-}
-
-for (const attack of controlled(attacks)) {
-  test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} [X3]`, () =>
-    worksWithout(attack));
-}
+tryAttacks(attacks, "[X3][S5]");
 
 test("attack 89: swapping the workspace for a link before it is mounted is stopped by folders that are opened first [W5][X3]", async () => {
   const [folder, away] = [newFolder(), newFolder()];

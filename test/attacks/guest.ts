@@ -26,7 +26,7 @@ import type {
   SandboxProvider,
 } from "../../src/sandbox/provider.ts";
 import { wordsFor } from "../../src/words/words.ts";
-import { bwrapPath, limits as usualLimits } from "../contracts/sandbox-guests.ts";
+import { bwrapPath, guestTest as test, limits as usualLimits } from "../contracts/sandbox-guests.ts";
 import { isOnDocker, openDocker } from "../contracts/sandbox-on-docker.ts";
 import { isContained, isOnKubernetes, openReal } from "../contracts/sandbox-on-kubernetes.ts";
 import { isOnRemote, openWithHost } from "../contracts/sandbox-on-remote.ts";
@@ -415,7 +415,7 @@ type Control = { readonly without: keyof typeof weaknesses; readonly shows: unkn
 const hasControls = process.geteuid?.() === 0 && !isContained;
 
 /** Those that the provider under test is held to, with the answers that it gives. */
-export function forProvider(attacks: readonly Attack[]): readonly Attack[] {
+function forProvider(attacks: readonly Attack[]): readonly Attack[] {
   if (!isContained) return attacks;
   return attacks.flatMap(({ onDocker, ...attack }) => {
     if (onDocker === undefined) return [attack];
@@ -424,12 +424,21 @@ export function forProvider(attacks: readonly Attack[]): readonly Attack[] {
 }
 
 /** Attacks whose control can be shown here. */
-export function controlled(attacks: readonly Attack[]): (Attack & { readonly control: Control })[] {
+function controlled(attacks: readonly Attack[]): (Attack & { readonly control: Control })[] {
   return attacks.flatMap((attack) => (attack.control && hasControls ? [{ ...attack, control: attack.control }] : []));
 }
 
+/** Tries each attack, and shows by its control that it would work without what stops it. */
+export function tryAttacks(attacks: readonly Attack[], ids: string): void {
+  for (const attack of forProvider(attacks))
+    test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} ${ids}`, () => isStopped(attack));
+  for (const attack of controlled(attacks))
+    test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} ${ids}`, () =>
+      worksWithout(attack));
+}
+
 /** The attack is stopped, and the guest lives on; or it belongs to what the probe says is missing. */
-export async function isStopped(attack: Attack): Promise<void> {
+async function isStopped(attack: Attack): Promise<void> {
   const attacked = await sharedGuest("nothing");
   const answer = await attempt(attacked, attack);
   const isStillAlive = await isAlive(attacked);
@@ -442,7 +451,7 @@ export async function isStopped(attack: Attack): Promise<void> {
   assert.deepEqual(answered, [attack.expected, true]);
 }
 
-export async function worksWithout({ control, ...attack }: Attack & { readonly control: Control }): Promise<void> {
+async function worksWithout({ control, ...attack }: Attack & { readonly control: Control }): Promise<void> {
   assert.deepEqual(await attempt(await sharedGuest(control.without), attack), control.shows);
 }
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { after } from "node:test";
 
-import { guestTest as test } from "../contracts/sandbox-guests.ts";
-import { type Attack, controlled, endGuests, forProvider, isStopped, worksWithout } from "./guest.ts";
+import { type Attack, endGuests, tryAttacks } from "./guest.ts";
 
 after(endGuests);
 
@@ -273,14 +272,7 @@ say([error_of(os.listdir, "/sys/fs/cgroup"), call("mount", b"none", b"/tmp", b"c
   },
 ];
 
-for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3]`, () => isStopped(attack));
-}
-
-for (const attack of controlled(attacks)) {
-  test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} [X3]`, () =>
-    worksWithout(attack));
-}
+tryAttacks(attacks, "[X3]");
 
 function isSetting(name: string, value: string): boolean {
   try {

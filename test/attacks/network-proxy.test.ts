@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import type { Logger } from "../../src/observe/observe.ts";
 import { localOwner } from "../../src/protocol/ids.ts";
 import { openNetwork } from "../../src/sandbox/network/network.ts";
 import type { ProxyLimits } from "../../src/sandbox/network/proxy.ts";
@@ -20,6 +19,7 @@ import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { until } from "../world/events.ts";
 import { manualClock } from "../world/manual-clock.ts";
 import { serveHttp } from "../world/package-index.ts";
+import { quietLogger } from "../world/workspace.ts";
 import {
   type Attacked,
   attackerUid,
@@ -282,7 +282,7 @@ export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
   const network = openNetwork({
     ...{ rules: { hosts, privateHosts }, lookup, limits: wanted.limits, clock: wanted.clock ?? systemClock },
     ownPorts: wanted.ownPorts,
-    logger: loggerInto(logged),
+    logger: quietLogger(logged),
   });
   const provider = openProvider();
   const open = async (): Promise<Attacked> => {
@@ -295,12 +295,6 @@ export async function openReaching(wanted: Wanted = {}): Promise<Reaching> {
     return { guest: opened.value, folder: workspace.folder };
   };
   return { ...(await open()), logged, beside: open };
-}
-
-function loggerInto(lines: string[]): Logger {
-  const note = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
-  const ended = async () => {};
-  return { path: undefined, debug: note, info: note, warn: note, error: note, flush: ended, close: ended };
 }
 
 let shared: Promise<Reaching> | undefined;

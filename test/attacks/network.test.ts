@@ -8,17 +8,7 @@ import { guestTest as test } from "../contracts/sandbox-guests.ts";
 
 after(endGuests);
 
-import {
-  type Attack,
-  attempt,
-  controlled,
-  endGuests,
-  forProvider,
-  isStopped,
-  newFolder,
-  openAttacked,
-  worksWithout,
-} from "./guest.ts";
+import { type Attack, attempt, endGuests, newFolder, openAttacked, tryAttacks } from "./guest.ts";
 
 const own = "the network namespace";
 const filter = "the call filter";
@@ -147,14 +137,7 @@ say([len(lines), [line for line in text_of("/proc/net/unix").splitlines() if "ag
   },
 ];
 
-for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3][X5]`, () => isStopped(attack));
-}
-
-for (const attack of controlled(attacks)) {
-  test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} [X3][X5]`, () =>
-    worksWithout(attack));
-}
+tryAttacks(attacks, "[X3][X5]");
 
 test("attack 128: offering a service to the host or to another conversation is stopped by a network for each [X3][X5]", async () => {
   const [first, second] = await Promise.all([openAttacked(), openAttacked()]);

@@ -12,14 +12,11 @@ import {
   type Attack,
   type Attacked,
   attempt,
-  controlled,
   endGuests,
-  forProvider,
   isAlive,
-  isStopped,
   openAttacked,
   openHost,
-  worksWithout,
+  tryAttacks,
 } from "./guest.ts";
 
 const shield = "the supervisor's shield";
@@ -181,14 +178,7 @@ say(sorted(kind for kind in kinds if kind and not kind.startswith("/proc/") and 
   },
 ];
 
-for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X3]`, () => isStopped(attack));
-}
-
-for (const attack of controlled(attacks)) {
-  test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} [X3]`, () =>
-    worksWithout(attack));
-}
+tryAttacks(attacks, "[X3]");
 
 /** Processes of the guest but the supervisor and the one that looks. */
 async function others(attacked: Attacked): Promise<unknown> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, type TestContext } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
-import type { Logger } from "../../src/observe/observe.ts";
+import { noLogs } from "../../src/observe/observe.ts";
 import { openDiskWatch } from "../../src/sandbox/disk-watch.ts";
 import { findPlaces } from "../../src/sandbox/local/hierarchies.ts";
 import type { WorkspaceLimits } from "../../src/workspace/workspace.ts";
@@ -18,16 +18,13 @@ after(endGuests);
 import {
   type Attack,
   attempt,
-  controlled,
   conversation,
   endGuests,
-  forProvider,
-  isStopped,
   limits,
   newFolder,
   openAttacked,
   openHost,
-  worksWithout,
+  tryAttacks,
 } from "./guest.ts";
 
 const groups = "control groups";
@@ -283,14 +280,7 @@ say("stopped" if answer in ("SIGKILL", "stopped") or "Errno" in str(answer) else
   },
 ];
 
-for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X4]`, () => isStopped(attack));
-}
-
-for (const attack of controlled(attacks)) {
-  test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} [X4]`, () =>
-    worksWithout(attack));
-}
+tryAttacks(attacks, "[X4]");
 
 const floods: readonly (readonly [number: string, name: string, language: "bash" | "python", code: string])[] = [
   ["50", "flooding the log with lines", "bash", "yes 'a line of an endless log' | head -c 8000000"],
@@ -366,13 +356,6 @@ if (process.geteuid?.() === 0) {
 
 /** The watcher looks twenty times as often as it does otherwise. */
 const hasty: Clock = { ...systemClock, after: (ms, action) => systemClock.after(ms / 20, action) };
-const silent = () => {};
-
-const logger: Logger = {
-  ...{ debug: silent, info: silent, warn: silent, error: silent, path: undefined },
-  ...{ flush: async () => {}, close: async () => {} },
-};
-
 type Fill = {
   readonly number: string;
   readonly name: string;
@@ -458,7 +441,7 @@ async function watched(t: TestContext, limits: Partial<WorkspaceLimits>, code: s
   const { guest } = await openAttacked({ workspace: conversation(folder) });
   t.after(() => guest.close("over"));
   const watch = openDiskWatch({
-    ...{ workspace, clock: hasty, logger },
+    ...{ workspace, clock: hasty, logger: noLogs },
     unnamedBytes: async () => (await guest.unnamedBytes?.()) ?? 0,
     onDiskFull: () => watch.end(),
     endBackground: async () => void (await guest.endTurn()),

@@ -5,16 +5,7 @@ import { systemIds } from "../../src/base/ids.ts";
 import type { Execution } from "../../src/sandbox/provider.ts";
 import { guestTest as test } from "../contracts/sandbox-guests.ts";
 import { allOf, outcomeOf } from "../world/bare-supervisor.ts";
-import {
-  type Attack,
-  controlled,
-  endGuests,
-  forProvider,
-  isAlive,
-  isStopped,
-  sharedGuest,
-  worksWithout,
-} from "./guest.ts";
+import { type Attack, endGuests, isAlive, sharedGuest, tryAttacks } from "./guest.ts";
 
 after(endGuests);
 
@@ -137,14 +128,7 @@ say("set")
   },
 ];
 
-for (const attack of forProvider(attacks)) {
-  test(`attack ${attack.number}: ${attack.name} is stopped by ${attack.stoppedBy} [X1][X3]`, () => isStopped(attack));
-}
-
-for (const attack of controlled(attacks)) {
-  test(`control ${attack.number}: ${attack.name} works without ${attack.control.without} [X1][X3]`, () =>
-    worksWithout(attack));
-}
+tryAttacks(attacks, "[X1][X3]");
 
 test("attack 29: patching what its Python uses to speak is stopped by a fresh start of every cell [X1]", async () => {
   const outcomes = [

@@ -7,7 +7,6 @@ import { setImmediate as nextLoop } from "node:timers/promises";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemIds } from "../../src/base/ids.ts";
 import { type Homes, homesHere } from "../../src/homes/homes.ts";
-import type { Logger } from "../../src/observe/observe.ts";
 import type { OwnerId } from "../../src/protocol/ids.ts";
 import type { Guest } from "../../src/sandbox/provider.ts";
 import {
@@ -25,7 +24,7 @@ import { openWorkspaces, type WorkspaceLimits, type Workspaces } from "../../src
 import { manualClock } from "../world/manual-clock.ts";
 import { type PlayedProvider, playedProvider } from "../world/played-provider.ts";
 import { testSettings } from "../world/sandbox-settings.ts";
-import { testLimits } from "../world/workspace.ts";
+import { quietLogger, testLimits } from "../world/workspace.ts";
 import { openProvider } from "./sandbox-guests.ts";
 import { alice, idOf, unwrap } from "./storage-place.ts";
 
@@ -69,7 +68,7 @@ export async function openGround(t: TestContext, options: Options = {}): Promise
     const opened = unwrap(openSqlite({ path: join(base, "sessions.db"), clock }));
     const storage = options.wrapStorage?.(opened) ?? opened;
     const logged: string[] = [];
-    const logger = loggerInto(logged);
+    const logger = quietLogger(logged);
     const limits = { ...testLimits, ...options.limits };
     const workspaces = openWorkspaces({ dataDir: data, storage, clock: systemClock, ids: systemIds, logger, limits });
     const provider = counting((options.provider ?? openProvider)());
@@ -134,12 +133,6 @@ function counting(provider: SandboxProvider): Counting {
     },
     opened: () => count,
   };
-}
-
-function loggerInto(lines: string[]): Logger {
-  const note = (text: string, fields?: object) => void lines.push(`${text} ${JSON.stringify(fields ?? {})}`);
-  const ended = async () => {};
-  return { path: undefined, debug: note, info: note, warn: note, error: note, flush: ended, close: ended };
 }
 
 // The service over guests whose part the test plays, in time that the test moves.
