@@ -125,19 +125,6 @@ test("an idle Python goes first, then the guest; who comes again gets a new one 
   assert.equal(ground.played.guests.length, 2);
 });
 
-test("a guest in use is never idle, however long its program runs [X1]", async (t) => {
-  const ground = await openPlayed(t, { settings: { kernelIdleMs: 1000, guestIdleMs: 2000, ttlMs: 5000 } });
-  const place = await ground.place("c1");
-  const run = await ground.run(place, "long", "python");
-  for (let step = 0; step < 10; step += 1) ground.clock.move(1000);
-  assert.deepEqual(
-    [ground.played.living(), (await ground.sandbox.sessions.find(alice))?.status],
-    [["/workspace/c1"], "running"],
-  );
-  ground.finish("long");
-  assert.equal((await run.report).how, "done");
-});
-
 test("prewarming takes room that is free or long idle, never waits, and fails in silence [X1]", async (t) => {
   const ground = await openPlayed(t, { settings: { guestsMax: 1, guestsPerOwnerMax: 1, modules: ["numpy"] } });
   const [first, second] = [await ground.place("c1"), await ground.place("c2")];

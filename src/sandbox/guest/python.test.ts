@@ -184,23 +184,6 @@ test("code and events of any length arrive as they are, with whatever is in them
   assert.match((await run("1\0 + 1")).stderr, /null bytes/);
 });
 
-test("a cell starts in the workspace or below it, with its own environment, and imports from there [X1]", async (t) => {
-  const { run, workspace } = await pythonGuest(t);
-  mkdirSync(join(workspace, "deep"));
-  for (const name of ["kernel", "channel"]) writeFileSync(join(workspace, "deep", `${name}.py`), `own = '${name}'\n`);
-  const code =
-    "import os, kernel, channel\n(os.path.basename(os.getcwd()), os.environ.get('WHO'), kernel.own, channel.own)";
-  const inside = await run(code, { folder: "deep", env: { WHO: "me", LD_PRELOAD: "/nothing.so" } });
-  assert.deepEqual(inside, done({ results: ["text ('deep', 'me', 'kernel', 'channel')"] }));
-  assert.deepEqual(
-    await run("os.path.basename(os.getcwd()) == 'deep', os.environ.get('WHO'), os.environ.get('LD_PRELOAD')"),
-    done({ results: ["text (False, None, None)"] }),
-  );
-  const nowhere = await run("1", { folder: "nowhere" });
-  assert.deepEqual([nowhere.end, nowhere.results], ["done 126", []]);
-  assert.match(nowhere.stderr, /^sandbox: there is no folder .*nowhere\n$/);
-});
-
 test("more agents than a guest has Pythons for are told so, and one that gives its own back makes room [X1][X4]", async (t) => {
   const { guest, run } = await pythonGuest(t);
   for (let number = 1; number <= 16; number += 1) guest.warm(`${number}`, []);

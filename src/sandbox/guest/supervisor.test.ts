@@ -6,25 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { bareGuest, done } from "../../../test/world/bare-supervisor.ts";
 import { systemClock } from "../../base/clock.ts";
-import type { Execution } from "../provider.ts";
 import { supervisorProgram } from "./supervisor-program.ts";
-
-test("of output beyond its limit the end arrives, too [X1][X4]", async (t) => {
-  const { events } = await bareGuest(t, {
-    settings: () => ({ limits: { outputBytesMax: 100_000, fileBytesMax: 1_000_000 } }),
-  });
-  const cutOf = async (code: string, wanted: Partial<Execution>) =>
-    (await events(code, wanted)).flatMap((event) =>
-      event.kind === "cut" ? [[event.stream, event.bytes, event.tail.length, event.tail.toString().slice(-9)]] : [],
-    );
-  assert.deepEqual(
-    await Promise.all([
-      cutOf("head -c 300000 /dev/zero | tr '\\0' y; echo; echo the end", {}),
-      cutOf("import sys\nprint('y' * 100_000 + 'a bit', file=sys.stderr)", { language: "python" }),
-    ]),
-    [[["stdout", 200_009, 65_536, "\nthe end\n"]], [["stderr", 6, 6, "a bit\n"]]],
-  );
-});
 
 test("a host that does not read stops the writer, and nothing else [X1][X4]", async (t) => {
   const { supervisor, run } = await bareGuest(t, {
