@@ -152,27 +152,6 @@ function planFor(history: History, windowTokens: number, by: CompactionCause = "
   return { room, plan: planRoom(history, room, { ...reader, by }) };
 }
 
-test("what is told of room that was made is all of it: what stays, what it weighs and what it cost [Z2][L2]", () => {
-  const { history } = talkOf(many(20, words(30)));
-  const { room, plan } = planFor(history, 8_000, "person");
-  assert.ok(plan.kind === "leave_out");
-  const { kept } = plan;
-  const cause = { by: "person", focus: "tea", usage: { input: 5, output: 6 } } as const;
-  const { summary, prose, ...told } = summedUp(history, room, {
-    ...cause,
-    strategy: "summarize",
-    kept,
-    prose: "In short.",
-  });
-  assert.deepEqual(told, {
-    ...{ ...cause, strategy: "summarize", upTo: kept.upTo, messagesBefore: 40, messagesAfter: 11 },
-    tokensBefore: room.used,
-    tokensAfter: room.prefix + kept.tokens + room.weigh({ role: "user", text: summary }),
-    kept: { said: 15 },
-  });
-  assert.equal(summary.slice(prose?.at, (prose?.at ?? 0) + (prose?.length ?? 0)), "In short.");
-});
-
 test("without a model there is nothing to leave out of what fits, and nothing is left out twice [Z2]", () => {
   const talk = talkOf(many(20, words(30)));
   const reader = readerOf(8_000);

@@ -8,55 +8,6 @@ import { openDriver } from "./driver.ts";
 import { keepOne, mailed, said, soon, spawned, started } from "./loop.testing.ts";
 import { openMessages } from "./messages.ts";
 import { defaultLimits } from "./parts.ts";
-import type { Run } from "./run.ts";
-
-/** Reads that take a moment: what was begun and is not waited for is not there yet. */
-const slowly = (real: Storage): Storage => ({
-  ...real,
-  async read(...given) {
-    await soon();
-    await soon();
-    return real.read(...given);
-  },
-});
-
-async function hasHeard(run: Run): Promise<boolean> {
-  return Promise.race([run.nextForeign().then(() => true), soon().then(() => false)]);
-}
-
-test("what others wrote before our own events is told as such and stands where the log has it, in whatever order both came [L2][L7]", async (t) => {
-  const { tenure, log, number, others } = await keepOne(t, { wrap: slowly, before: [said("m1")] });
-  const { root } = tenure;
-  root.stage(started);
-  await others(said("m2"), said("m3"));
-  assert.deepEqual(await root.commit(), { ok: true, value: { foreign: 2 } });
-  assert.deepEqual(root.history, await log.history(number));
-  const head = await others(said("m4"));
-  await root.catchUp();
-  assert.deepEqual([root.history, root.committedHead], [await log.history(number), head]);
-  root.stage({ type: "turn.finished", turn: 1, outcome: "done" });
-  assert.deepEqual(await root.commit(), { ok: true, value: { foreign: 0 } });
-  assert.deepEqual([root.history, root.committedHead], [await log.history(number), head + 1]);
-  await tenure.release();
-});
-
-test("what rests on messages that were withdrawn is not stored, and by then the run stands where the log stands, with nothing of its own left [L7][L2]", async (t) => {
-  const { tenure, log, number, others, warned } = await keepOne(t, { before: [said("m1")] });
-  const { root } = tenure;
-  root.stage(started);
-  root.expected.set("call", { type: "agent.spawned", id: "w1", mode: "worker", role: "r", brief: "b" });
-  const head = await others({ type: "message.withdrawn", id: "m1" });
-  await tenure.tellUpTo(head);
-  const stored = await root.commit(undefined, { isExact: true });
-  assert.equal(stored.ok ? "stored" : stored.failure.code, "log_moved");
-  assert.deepEqual(
-    [root.history, root.committedHead, root.expected.size, root.signal.aborted],
-    [await log.history(number), head, 0, false],
-  );
-  assert.deepEqual([await root.commit(), tenure.failure, warned], [{ ok: true, value: { foreign: 0 } }, undefined, []]);
-  assert.equal(await hasHeard(root), false);
-  await tenure.release();
-});
 
 test("what cannot be stored stops all agents, counts as never done, and leaves what was stored before [L2]", async (t) => {
   let isFull = false;

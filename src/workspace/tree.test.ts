@@ -25,7 +25,6 @@ import { ok } from "../base/result.ts";
 import { openBooks } from "./books.ts";
 import { checkRegular, openRegular, openRoot } from "./descend.ts";
 import { Refused } from "./faults.ts";
-import { filesBelow } from "./files-below.ts";
 import { removeTree } from "./remove-tree.ts";
 import { type DeepEntry, type DeepOptions, entriesBelow, type Passing } from "./tree.ts";
 
@@ -176,35 +175,6 @@ test("what is put into folders while they are removed goes with them, as does wh
   for (const name of ["file", "none"]) assert.deepEqual(await removeTree(join(base, name), removal), ok(undefined));
   assert.deepEqual([readdirSync(base), readdirSync(stagingFolder), books.removals.size], [["staging"], [], 0]);
   assert.deepEqual(openFiles(base), []);
-});
-
-test("a thread finds files by folder and name, and reads of each as many bytes as it asks for [F2][D2]", (t) => {
-  const files = { "b.txt": "12345", "a/d.txt": "six", "a/c.txt": "", ".hidden": "no", "a/.also": "no" };
-  const folder = folderWith(t, files);
-  symlinkSync("/etc/passwd", join(folder, "link"));
-  const root = openRoot(folder) ?? assert.fail();
-  t.after(() => closeSync(root));
-  const found = (path: string, bytesMax: number) => {
-    const read: unknown[] = [];
-    // Each can be read until the next one is asked for.
-    for (const file of filesBelow(root, path)) read.push([file.path, file.bytes, file.read(bytesMax)?.toString()]);
-    return read;
-  };
-  assert.deepEqual(found(".", 3), [
-    ["b.txt", 5, "123"],
-    ["a/c.txt", 0, ""],
-    ["a/d.txt", 3, "six"],
-  ]);
-  assert.deepEqual(found("b.txt", 99), [["b.txt", 5, "12345"]]);
-  assert.deepEqual(found("a", 2), [
-    ["a/c.txt", 0, ""],
-    ["a/d.txt", 3, "si"],
-  ]);
-  for (const none of ["link/x", "../x", "nothing", "b.txt/x"]) assert.deepEqual(found(none, 9), []);
-  for (const file of filesBelow(root, "b.txt")) {
-    truncateSync(join(folder, "b.txt"), 2);
-    assert.equal(String(file.read(99)), "12", "it has become shorter");
-  }
 });
 
 test("one read gives 16 MiB unless it is told otherwise, from where it is told [F2][Q2]", async (t) => {
