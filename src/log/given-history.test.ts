@@ -90,17 +90,6 @@ test("what was shown before is not known in such a turn; afterwards it is again,
   ]);
 });
 
-test("room that is made in such a turn takes nothing from the stored history [C1][Z3]", () => {
-  const room = { strategy: "compact", summary: "in short", messagesBefore: 4, messagesAfter: 2 };
-  const turn = [...first, ...turnWith(given)];
-  const inside = (upTo: number): NewEvent => ({ type: "compacted", turn: 2, upTo, ...room });
-  assert.deepEqual(textsOf([...turn, inside(-1)]), ["in short", "now"]);
-  assert.deepEqual(textsOf([...turn, inside(7), step(1), answer(1, [])]), ["in short", "answer 1"]);
-  assert.deepEqual(textsOf([...turn, inside(7), step(1), answer(1, []), end]), [
-    ...["first", "answer 1", "now", "answer 1"],
-  ]);
-});
-
 const choices = fc.array(fc.nat({ max: 99_999 }), { maxLength: 100, size: "max" });
 
 test("at rest any log has the messages that it would have had if no history had ever been given [C1][L2]", () => {

@@ -1,7 +1,7 @@
 // What a test does in a process of its own, to kill it, to limit it or to take rights from it. Prints a line per fact.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
@@ -16,7 +16,6 @@ const deeds: Readonly<Record<string, (directory: string) => Promise<void>>> = {
   append: appendForEver,
   lock: holdWriteLock,
   open: openAndAppend,
-  "write-on": writeOnAfterLimit,
   tmpfs: fillSmallDisk,
   own: ownOnCommand,
 };
@@ -51,26 +50,6 @@ async function openAndAppend(directory: string): Promise<void> {
   if (!opened.ok) return;
   say(codeOf(await opened.value.append({ number: 1, events: facts("from the child") })));
   await opened.value.close();
-}
-
-/** Under a limit for the size of a file; when it is lifted, 12 MB more are written. */
-async function writeOnAfterLimit(directory: string): Promise<void> {
-  const path = join(directory, "sessions.db");
-  let monotonic = 0;
-  const storage = unwrap(openSqlite({ path, clock: { ...systemClock, monotonic: () => monotonic } }));
-  const number = await makeConversation(storage);
-  const { code } = await appendUntilFull(storage, number, 50_000);
-  liftLimit();
-  monotonic += 30_000;
-  for (let appends = 0; appends < 240; appends += 1)
-    unwrap(await storage.append({ number, events: facts("z".repeat(50_000)) }));
-  const walBytes = statSync(`${path}-wal`).size;
-  await storage.close();
-  say(JSON.stringify({ code, walBytes }));
-}
-
-function liftLimit(): void {
-  run("prlimit", "--pid", String(process.pid), "--fsize=unlimited:unlimited");
 }
 
 /** On a disk of 12 MB of its own, that grows later and is filled by somebody else then. */

@@ -172,15 +172,6 @@ test("on a full disk nothing acknowledged is lost, a cancel is still recorded, a
   });
 });
 
-test("after the disk was full once, the log beside the database is folded in again and does not grow for ever [Q2]", async (t) => {
-  if (!runs("prlimit", "--version")) return t.skip("there is no prlimit here");
-  const [report = ""] = await startChild(t, "write-on", folder(t), ["prlimit", "--fsize=2097152:unlimited"]).rest();
-  const { code, walBytes } = JSON.parse(report);
-  assert.equal(code, "storage_full");
-  // It is folded in at some 4 MB, and then written from its beginning.
-  assert.ok(walBytes < 6_000_000, `of 12 MB that were written since then, the log has ${walBytes} bytes`);
-});
-
 test("a process that is killed in the middle of writing has lost nothing that it acknowledged [L2]", async (t) => {
   const directory = folder(t);
   let highest = 0;

@@ -9,10 +9,10 @@ import { modelServer } from "../world/model-server.ts";
 import { startPostgres, onPostgres as test } from "../world/postgres-server.ts";
 
 /** Three servers, 300 conversations and three minutes in `npm run torture`. */
-const conversations = Number(process.env.AGENTYARD_CHAOS_CONVERSATIONS ?? 4);
+const conversations = Number(process.env.AGENTYARD_CHAOS_CONVERSATIONS ?? 3);
 const count = Number(process.env.AGENTYARD_CHAOS_SERVERS ?? 2);
 const { AGENTYARD_CHAOS_SECONDS: wanted } = process.env;
-const seconds = Number(wanted ?? 4);
+const seconds = Number(wanted ?? 2);
 /** The short form has the same chance each time; the long one is there to find what is rare. */
 const chance = chanceOf(seedFor("chaos", wanted === undefined ? 1 : undefined));
 /** From the end of all trouble until the last turn has ended; it only tells never from late. */
@@ -34,7 +34,7 @@ test("servers on one database are killed, cut off and restarted, and the databas
   const talked: Talked[] = [];
   const open = new Map(Array.from({ length: conversations }, (_, number) => [`chaos-${number}`, "its turn"]));
   const talks = [...open.keys()].map(async (id) => {
-    await pause(chance.int(0, 2_000));
+    await pause(chance.int(0, seconds * 500));
     talked.push(await talk(servers, { id, chance, isOver, waitsFor: (what) => void open.set(id, what) }));
     open.delete(id);
   });

@@ -16,9 +16,9 @@ const kills = Number(wanted ?? 1);
 const chance = chanceOf(seedFor("sandbox kills", wanted === undefined ? 1 : undefined));
 const user = "kim";
 const session = `/sessions/sb-session-${user}`;
-const filesMade = 200;
+const filesMade = 50;
 const chunkBytes = 64 * 1024;
-const chunkCount = 100;
+const chunkCount = 40;
 
 test("whenever the server is killed during executions, uploads and deletions, the next one leaves no process, mount, group or half file, and goes on [S1][S3][S6][X2][X3]", {
   skip: cannotRunCode,

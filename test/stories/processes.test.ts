@@ -199,18 +199,3 @@ test("looking at a conversation does not set its interrupted turn going; --conti
   const { answer, finish } = JSON.parse((await run(data, model, ["run", "--json", "--continue"])).output);
   assert.deepEqual({ answer, finish }, { answer: "all of it", finish: "done" });
 });
-
-test("when the database is deleted under a running terminal, the next message is refused instead of lost [Q2]", async (t) => {
-  const data = await folder(t);
-  await using model = await modelServer(() => says("stored"));
-  const terminal = start(data, model, []);
-  terminal.child.stdin.write("hello\n");
-  await until("the terminal answers", () => terminal.written.output.includes("stored"));
-  await rm(join(data, "sessions.db"));
-  terminal.child.stdin.write("again\n");
-  await until("it is told", () =>
-    /removed or replaced .* End AgentYard, put a backup back/.test(terminal.written.errors),
-  );
-  terminal.child.stdin.end();
-  await terminal.ended;
-});

@@ -83,32 +83,7 @@ test("what is no backup, or one of a newer version, is said to be that [Q3]", as
   assert.equal(existsSync(join(folder, "data")), false);
 });
 
-test("an archive that was made to reach outside does not [Q3][Q1]", async (t) => {
-  const folder = folderOf(t);
-  const path = join(folder, "evil.tar");
-  const outside = join(folder, "outside");
-  mkdirSync(outside);
-  const evil: Planted[][] = [
-    [{ name: "../outside/a", text: "a" }],
-    [{ name: "workspace/../../outside/a", text: "a" }],
-    [{ name: join(outside, "a"), text: "a" }],
-    [{ name: "owner.lock", text: "a" }],
-    [{ name: "workspace//a", text: "a" }],
-    [
-      { name: "workspace/c/link", target: outside },
-      { name: "workspace/c/link/a", text: "a" },
-    ],
-    [{ name: "workspace/x", text: "a", raw: Buffer.from("workspace/../../outside/a").toString("base64") }],
-  ];
-  for (const entries of evil) {
-    writeFileSync(path, await tarOf([head, ...entries]));
-    assert.notEqual(codeOf(await restore(path, join(folder, "data"))), "ok", JSON.stringify(entries));
-    assert.deepEqual(readdirSync(outside), []);
-    assert.equal(existsSync(join(folder, "data")), false);
-  }
-});
-
-test("an archive with a list that fits changes nothing outside either, whatever its names and links say [Q3][Q1]", async (t) => {
+test("an archive that was made to reach outside is refused, whatever its names and links say [Q3][Q1]", async (t) => {
   const folder = folderOf(t);
   const path = join(folder, "evil.tar");
   const outside = join(folder, "outside");
@@ -118,6 +93,13 @@ test("an archive with a list that fits changes nothing outside either, whatever 
   const link = { name: "workspace/c/l", target: outside };
   const raw = (bytes: string) => Buffer.from(bytes, "latin1").toString("base64");
   const evil: Record<string, Planted[]> = {
+    "a path that climbs": [{ name: "../outside/a", text: "a" }],
+    "one that climbs inside": [{ name: "workspace/../../outside/a", text: "a" }],
+    "a whole path": [{ name: join(outside, "a"), text: "a" }],
+    "a file of ours": [{ name: "owner.lock", text: "a" }],
+    "an empty name": [{ name: "workspace//a", text: "a" }],
+    "a file behind a link": [link, { name: "workspace/c/l/a", text: "a" }],
+    "bytes that climb": [{ name: "workspace/x", text: "a", raw: raw("workspace/../../outside/a") }],
     "a folder that is given its mode where a link leads": [
       link,
       { name: "workspace/c/z/", isFolder: true, raw: raw("workspace/c/l/shadow") },

@@ -7,11 +7,9 @@ import { type TestContext, test } from "node:test";
 import { folderWith } from "../../../test/world/folder.ts";
 import { openFiles } from "../../../test/world/open-files.ts";
 import { systemClock } from "../../base/clock.ts";
-import { ok } from "../../base/result.ts";
 import { OwnerId } from "../../protocol/ids.ts";
 import { baseOf, seqMax } from "../checks.ts";
 import { type CopiedRows, copiedTables } from "../copied-tables.ts";
-import { openRowSums } from "../row-sums.ts";
 import type { EncodedEvent } from "../storage.ts";
 import { closeConnections, openConnections } from "./connections.ts";
 import { openEvents } from "./events.ts";
@@ -19,7 +17,7 @@ import { failureOf } from "./failures.ts";
 import { fillCopy } from "./fill-copy.ts";
 import { lookAtDatabase } from "./look-at-database.ts";
 import { lookAtRecord } from "./look-at-record.ts";
-import { migrate, migrations } from "./migrations.ts";
+import { migrate } from "./migrations.ts";
 import { readRows } from "./read-rows.ts";
 import { openSqlite } from "./sqlite.ts";
 
@@ -115,34 +113,12 @@ function makeFolder(t: TestContext): { folder: string; path: string } {
   return { folder, path: join(folder, "sessions.db") };
 }
 
-async function madeDatabase(t: TestContext) {
-  const place = makeFolder(t);
-  const opened = openSqlite({ path: place.path, clock: systemClock });
-  assert.ok(opened.ok);
-  await opened.value.close();
-  return place;
-}
-
 const look = (path: string, isInUse = false) => lookAtDatabase(path, { isInUse });
 
 test("looking at a database that is not there makes none [P2]", (t) => {
   const { folder, path } = makeFolder(t);
   assert.deepEqual(look(path), { ok: true, value: undefined });
   assert.deepEqual(readdirSync(folder), []);
-});
-
-test("a database that another program has locked is told, unless the program is one of ours [P2]", async (t) => {
-  const { path } = await madeDatabase(t);
-  using other = new DatabaseSync(path);
-  other.exec("BEGIN IMMEDIATE");
-  const busy = { code: "storage_busy", params: {}, retryable: true };
-  assert.deepEqual(
-    [look(path), look(path, true)],
-    [
-      { ok: false, failure: busy },
-      { ok: true, value: migrations.length },
-    ],
-  );
 });
 
 test("where there is no record of decisions yet none is looked at, and what is no database of ours is told for what it is [H2][P2]", (t) => {
@@ -216,32 +192,6 @@ test("a copy has every table of the database with every column, each by its kind
   assert.deepEqual(Object.fromEntries(found), { ...copiedTables, blob: { ...copiedTables.blob, key: "integer" } });
 });
 
-test("a database with a row in every table is the same, to the letter, when it was copied by its rows [Q3][N1]", async (t) => {
-  const folder = folderWith(t, {});
-  const [path, copy] = [join(folder, "d.db"), join(folder, "copy.db")];
-  {
-    using database = new DatabaseSync(path);
-    migrate(database, { path, from: 0 });
-    for (const [table, columns] of Object.entries(copiedTables)) {
-      const entries = Object.entries(columns);
-      const values = entries.map(([name, kind]) => {
-        if (kind === "bytes") return Uint8Array.of(0, 255);
-        if (kind === "integer") return name === "deleted_at" || name === "ended_at" ? null : 7;
-        return `${table} ${name}` === "workspace kind" ? "task" : `${table} ${name} 你\u0000'`;
-      });
-      const places = values.map(() => "?").join(", ");
-      const sql = `INSERT INTO ${table} (${entries.map(([name]) => name).join(", ")}) VALUES (${places})`;
-      database.prepare(sql).run(...values);
-    }
-    database.exec("UPDATE counter SET last = 41");
-  }
-  assert.deepEqual(await fillCopy(copy, batchesOf(path)), ok({ conversations: 1, events: 1 }));
-  assert.deepEqual(sumsOf(copy), sumsOf(path));
-  assert.equal(Object.keys(sumsOf(copy)).length, Object.keys(copiedTables).length);
-  assert.deepEqual(readdirSync(folder).sort(), ["copy.db", "d.db"]);
-  assert.deepEqual(heldIn(folder), []);
-});
-
 test("a copy by rows that breaks off, or finds a row of another kind, leaves no file and holds none open [Q3][Q2]", async (t) => {
   const folder = folderWith(t, {});
   const path = join(folder, "copy.db");
@@ -260,14 +210,4 @@ function heldIn(folder: string): string[] {
 async function* given(batch: CopiedRows, error?: Error): AsyncGenerator<CopiedRows> {
   yield batch;
   if (error !== undefined) throw error;
-}
-
-async function* batchesOf(path: string): AsyncGenerator<CopiedRows> {
-  yield* readRows(path);
-}
-
-function sumsOf(path: string) {
-  const sums = openRowSums();
-  for (const batch of readRows(path)) sums.add(batch);
-  return sums.sums();
 }
