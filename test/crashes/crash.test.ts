@@ -25,7 +25,6 @@ const promises = {
   decisions: "what a person decided counts once, and so does what they allowed always",
   secondThoughts: "what was withdrawn, named and listed counts once, also where the model was too busy at first",
   handOff: "the user is handed over to another agent once, and the main agent is back once",
-  circles: "agents that only write to each other are ended by the rule, once, and their siblings go on",
   smallCompany: "agents that give work to agents go on, each with what it knows, and none is made or told twice",
 } as const;
 

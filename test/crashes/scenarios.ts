@@ -1,4 +1,4 @@
-import { circles, handOff, smallCompany } from "./scenario-agents.ts";
+import { handOff, smallCompany } from "./scenario-agents.ts";
 import { branchAndDelete, decisions, functionOfTheCaller, roomAndUndo, uploads } from "./scenario-callers.ts";
 import { fullWindow, nobodyBack, secondThoughts, threeTurns } from "./scenario-turns.ts";
 
@@ -14,6 +14,5 @@ export const scenarios = {
   decisions,
   secondThoughts,
   handOff,
-  circles,
   smallCompany,
 };
