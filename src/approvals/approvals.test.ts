@@ -148,25 +148,6 @@ test("a secret in an argument asks without showing it, text about secrets and co
   assert.equal(verdict("write_file", { path: "outputs/a.py", content: `password = "correcthorse9"` }).verdict, "allow");
 });
 
-test("whoever is told no hears what forbids it, and not what would only have asked [H1]", () => {
-  const rules: HitlRules = {
-    ...defaultRules,
-    global: {
-      ...defaultRules.global,
-      patterns: [{ pattern: "outputs", action: "deny", risk: "low", reason: "Results stay.", source: "rules.yaml:3" }],
-    },
-  };
-  const { verdict, reason, findings, risk } = openApprovals({ rules, checkers: [] }).judge(
-    bash("rm -rf outputs"),
-    inSandbox,
-    [],
-  );
-  assert.deepEqual(
-    [verdict, risk, reason, findings.map(({ kind, action }) => `${kind} ${action}`)],
-    ["deny", "low", "Results stay (rules.yaml:3)", ["rule deny", "delete ask"]],
-  );
-});
-
 const told = (call: JudgedCall, facts: Partial<CallFacts> = {}, approvals = plain) =>
   approvals
     .judge(call, { ...inSandbox, ...facts }, [])

@@ -136,25 +136,13 @@ judged("Python is judged by what it deletes, writes, starts, reads and reaches, 
     with open('outputs/a.md', 'w') as f:¶    for r in rows:¶        print(r, file=f)¶        f.write(f'- {r}\n')¶print(open('outputs/a.md').read())¶subprocess.run(['ls', 'outputs'])
     for (i, f) in enumerate(['temp/a']):¶    os.remove(f)
     with open('outputs/a.json', 'w') as f:¶    json.dump(d, f)¶os.system('cat outputs/a.json | jq .')
-    os.remove('temp\x2fa')
-    x = 1 / 2¶y = a % b¶print(f'{x:.2f} {y!r}')
     os.remove(Path('temp/a').with_suffix('.x'))
     exec(open('a.py').read())
     a = ['outputs/x', 'temp/y']¶os.remove(a[1])
-    items.remove('a')¶parser.remove(x)¶app.run(debug=True)¶model.call([x])
-    os.remove('temp/a'.strip())
-    os.remove(Path('temp/a/b').parent)
     for p in Path('temp').glob('*'):¶    os.remove(p)
-    for p in 'temp/a temp/b'.split():¶    os.remove(p)
     os.remove(f'temp/{{x}}')
-    p: str = 'temp/a'¶os.remove(p)
     os.remove('temp/{}'.format('a'))
-    os.remove('/'.join(['temp', 'a']))
-    subprocess.run(['rm'] + ['temp/a'])
     for p in Path('temp').iterdir():¶    p.unlink()
-    from pathlib import Path¶f = Path('temp/a').unlink
-    for e in os.scandir('temp'):¶    os.remove(e.path)
-    with open('temp/x') as f, open('temp/y') as g:¶    os.remove('temp/a')
     with open('outputs/a.csv', 'w') as f:¶    f.writelines(f'{a},{b}\n' for a, b in rows)`,
 ]);
 
@@ -210,17 +198,13 @@ judged("JavaScript is judged by the same rules [H1]", node, [
     fs.%('uploads/a', 'temp/a') ¦ copyFile copyFileSync cp cpSync copy symlink symlinkSync link linkSync
     fs.unlinkSync(%) ¦ os.tmpdir()+'/a' process.env.TMPDIR+'/a'
     const rows = data.map((r) => ({ ...r, total: r.a / r.b })); console.log(rows.filter(Boolean).length)
-    const r = /it's/.exec(x) // don't
     const { x, unlinkSync: u, y } = require('fs'); u('temp/a')
     import { type Stats, unlinkSync } from 'fs'; unlinkSync('temp/a')
     fs.writeFileSync('temp/x.sh', ['ls', 'pwd'].join('\n'));¶require('child_process').execSync('bash temp/x.sh')
     / 2
     const d = fs.mkdtempSync('temp/x')¶fs.rmSync(d, { recursive: true })
-    /*/ fs.rmSync('outputs/a') */ 1
-    ['temp/a'].forEach(fs.unlinkSync)
     const { unlinkSync } = require('fs'); unlinkSync('temp/a')
     fs?.unlinkSync('temp/a')
-    fs.unlinkSync('temp/'.concat('a'))
     fs.readdirSync('temp').forEach((f) => fs.unlinkSync('temp/' + f))
     const s = fs.createWriteStream('outputs/a.csv'); for (const r of rows) s.write(r.join(',')); s.end();`,
   rows("", [

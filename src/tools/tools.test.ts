@@ -143,19 +143,6 @@ test("what names no tool stays a call of use_tool, and the error names the neare
   assert.match(errorOf({ name: 5, arguments: [] }), /^Error: tool_arguments_unfit: /);
 });
 
-test("an agent with an allow list is told of all it has, unless it can use_tool; nothing else exists for it [T1][A3]", () => {
-  const names = (wanted: readonly string[]) => {
-    const own = kit.only(wanted);
-    return [own.offered("full").map(({ name }) => name), own.onDemand.map(({ name }) => name)];
-  };
-  assert.deepEqual(names(["now", "mail_send", "read_file"]), [["mail_send", "now", "read_file"], []]);
-  assert.deepEqual(names(["now", "find_tools", "use_tool"]), [["find_tools", "use_tool"], ["now"]]);
-  const own = kit.only(["now", "find_tools", "use_tool"]);
-  const call = { id: "1", name: "use_tool", arguments: '{"name": "mail_send", "arguments": {"to": "ann"}}' };
-  assert.equal(own.meant(call).name, "use_tool");
-  assert.deepEqual(own.open(call).ok, false);
-});
-
 test("find_tools shows names, purpose and arguments, and what others wrote of them as theirs [T1][R1]", async () => {
   const find = async (query: string, toolkit = kit) => {
     const found = kit.open({ id: "1", name: "find_tools", arguments: JSON.stringify({ query }) });

@@ -7,7 +7,7 @@ import { localOwner, OwnerId } from "../../src/protocol/ids.ts";
 import { address, everythingAt, startMcp, textOf } from "../world/mcp-servers.ts";
 import { noteWeb, siteServer } from "../world/web.ts";
 
-test("a real MCP server behind an address works: tools, pictures, progress and cancelling [G1]", async (t) => {
+test("a real MCP server behind an address works: tools and pictures [G1]", async (t) => {
   const { url } = await everythingAt(t, "streamableHttp");
   const place = await startMcp(t, [address("far", url)]);
   const { state, generation, reachedBy } = await place.ready("far");
@@ -15,19 +15,6 @@ test("a real MCP server behind an address works: tools, pictures, progress and c
   assert.equal(textOf(await place.call("mcp__far__get-sum", { a: 1, b: 2 })), "The sum of 1 and 2 is 3.");
   const picture = await place.call("mcp__far__get-tiny-image");
   assert.ok("images" in picture && picture.images?.length === 1);
-  const stop = new AbortController();
-  const shown: string[] = [];
-  const show = (said: string) => {
-    shown.push(said);
-    stop.abort();
-  };
-  await place.call(
-    "mcp__far__trigger-long-running-operation",
-    { duration: 300, steps: 3_000 },
-    { signal: stop.signal, show },
-  );
-  assert.equal(shown[0], "1/3000\n");
-  assert.equal(textOf(await place.call("mcp__far__echo", { message: "still here" })), "Echo: still here");
 });
 
 test("a server that cannot be reached is reached again when it is back, and users have sessions of their own [G1]", async (t) => {

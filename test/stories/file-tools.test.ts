@@ -59,23 +59,10 @@ const recoveries: readonly [what: string, outcomes: string[], first: Call, ...ne
     ),
   ],
   [
-    "a file of which it has seen only a part: another path",
-    ["ok", "error", "ok"],
-    ["read_file", { path: "uploads/long.json" }],
-    () => ["write_file", { path: "uploads/long.json", content: "{}" }],
-    (error) => [found(error, /or (\w+) with another path/), { path: "outputs/short.json", content: "{}" }],
-  ],
-  [
     "an empty file that it edits: the tool that is named",
     ["error", "ok"],
     ["edit_file", { path: "outputs/empty.md", old_string: "a", new_string: "b" }],
     (error) => [found(error, /Call (\w+) with this path/), { path: "outputs/empty.md", content: "b" }],
-  ],
-  [
-    "a file it has not seen: the same call again",
-    ["error", "ok"],
-    ["write_file", { path: "uploads/notes.md", content: "new" }],
-    () => ["write_file", { path: "uploads/notes.md", content: "new" }],
   ],
   [
     "an edit of a file it has not seen, and then one that nearly fits: the lines that are shown",
@@ -86,12 +73,6 @@ const recoveries: readonly [what: string, outcomes: string[], first: Call, ...ne
       "edit_file",
       { path: "uploads/notes.md", old_string: found(error, /(def f\(x\):\n.*)/), new_string: "pass" },
     ],
-  ],
-  [
-    "a place where nothing may be written: the folder that is named",
-    ["error", "ok"],
-    ["write_file", { path: "report.md", content: "x" }],
-    (error) => [found(error, /Call (\w+) with/), { path: `${found(error, /path in (\w+\/)/)}report.md`, content: "x" }],
   ],
   [
     "a folder that is read, a file that is listed",

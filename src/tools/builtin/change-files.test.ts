@@ -185,18 +185,6 @@ test("a file that is too large, missing or not to be written is refused with wha
   assert.match(unwritten, /^Error: file_not_found: /);
 });
 
-test("the names that models use for the arguments are understood [F2]", async (t) => {
-  for (const input of [
-    { file_path: "outputs/a.md", old_str: "a", new_str: "b" },
-    { filePath: "outputs/a.md", oldString: "a", newString: "b", replaceAll: true },
-    { file: "outputs/a.md", search: "a", replace: "b" },
-  ]) {
-    const tools = await opened(t, "outputs/a.md", "a");
-    assert.match((await tools.call("edit_file", input)).text, /^Success: 1 replacement/);
-    assert.equal(text(tools), "b");
-  }
-});
-
 async function opened(t: Parameters<typeof fileTools>[0], path: string, content: string | Buffer): Promise<FileTools> {
   const tools = await fileTools(t);
   put(tools, path, content);

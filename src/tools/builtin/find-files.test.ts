@@ -282,17 +282,6 @@ test("results are asked for within limits, and unusual endings of a search are t
     await search({ query: "x".repeat(300) }),
     `No line matches "${"x".repeat(200)}..." in 3 searched files. Try fewer or other words; list_files shows which files are there.\n(2 files were skipped: not text, or not readable)\n(the search was stopped because it took too long: name a file or a folder in path)`,
   );
-  result = {
-    ...{ hits: [], total: 0, filesSearched: 0, filesSkipped: 0, stopped: undefined, ...none },
-    unsearched: Array.from({ length: 11 }, (_, at) => ({
-      ...({ path: `uploads/${at}.pdf`, state: at === 0 ? "reading" : "waiting", failure: undefined } as const),
-      ...(at === 0 ? { done: 3, of: 9 } : { done: 0, of: 0 }),
-    })),
-  };
-  assert.match(
-    await search({ query: "x" }),
-    /\n\(not searched yet, still being indexed: uploads\/0\.pdf \(3 of 9\), uploads\/1\.pdf, .*, and 1 more; search again in a moment\)$/,
-  );
   const hit = { path: "uploads/a.txt", line: 7, text: `**x** ${"汉字".repeat(200)}` };
   result = {
     hits: Array.from({ length: 20 }, () => hit),
@@ -309,7 +298,6 @@ test("results are asked for within limits, and unusual endings of a search are t
     /\n\n\(16 found but not shown here, for want of room: use a smaller context_chars\)\n\n\(the search was stopped because there are very many matches: use a longer query\)$/,
   );
   assert.deepEqual(asked, [
-    { hitsMax: 5, contextCharacters: 100, path: ".", isRegex: false },
     { hitsMax: 5, contextCharacters: 100, path: ".", isRegex: false },
     { hitsMax: 20, contextCharacters: 875, path: ".", isRegex: false },
   ]);

@@ -235,13 +235,6 @@ test("lines that differ in their indentation are shown, with the line that diffe
   });
 });
 
-test("line numbers that were copied along are recognised [F2]", () => {
-  for (const wanted of ["3: def area(r):\n4: \treturn math.pi * r ** 2", "  3\tdef area(r):", "   3→def area(r):"]) {
-    const { difference, lines } = near(code, wanted);
-    assert.deepEqual([difference, lines.includes("def area(r):")], [{ kind: "line_numbers" }, true], wanted);
-  }
-});
-
 const inside: readonly [line: string, wanted: string, column: number, there: string, old: string][] = [
   ["    total = price * quantity + tax", "price * quantity - tax", 30, "+ tax", "- tax"],
   ["x; totals = price * quantity", "total = price * quantity", 9, "s = price * quantity", " = price * quantity"],
@@ -273,18 +266,6 @@ test("in a long paragraph without line ends the place is found, with what differ
   assert.deepEqual([lines, focus], [["开头", paragraph, "结尾"], { line: 2, column }]);
   const long = near(`开头\n${paragraph}\n结尾`, `开头\n${paragraph.replace("第299句", "第300句")}`);
   assert.deepEqual(long.focus, { line: 2, column: paragraph.indexOf("299句") });
-});
-
-test("of many wanted lines ten are shown, with the difference among them [F2]", () => {
-  const lines = Array.from({ length: 40 }, (_, index) => `line number ${index + 1} of the file`);
-  const wanted = lines.slice(4, 34).map((line) => (line.includes(" 25 ") ? "line number XXV of the file" : line));
-  assert.deepEqual(findNearMiss(lines.join("\n"), wanted.join("\n")), {
-    kind: "near",
-    first: 20,
-    lines: lines.slice(19, 29),
-    difference: { kind: "characters", line: 25, column: 13, there: "25 of the file", wanted: "XXV of the file" },
-    focus: { line: 25, column: 12 },
-  });
 });
 
 test("of a very long text only a part is looked at, the one where a line stands as it was wanted [F2]", () => {
