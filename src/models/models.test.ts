@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as nextLoop, setImmediate as nextTick } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { realProvider } from "../../test/world/base-model.ts";
 import { until } from "../../test/world/events.ts";
+import { manualClock } from "../../test/world/manual-clock.ts";
 import { modelServer } from "../../test/world/model-server.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Slot } from "../protocol/message.ts";
@@ -165,7 +166,7 @@ async function open(
   /** A moment later: it is seen who does not wait for it. */
   const closing = async (name: string, real: { close(): Promise<void> }) => {
     await real.close();
-    await nextLoop();
+    await nextTick();
     closed.push(name);
   };
   const models = await openModels({
@@ -281,7 +282,16 @@ function failure(error: ModelError): ModelAnswer {
 
 /** A turnstile before calls that end when the test says so; the first letter of a call's name is its owner. */
 function gate({ callsMax }: { callsMax: number }) {
-  const { clock, pass, timers } = handClock();
+  const manual = manualClock();
+  const { move: pass, timers, after } = manual;
+  const wait: Clock["wait"] = (ms, signal) => {
+    const { promise, resolve } = Promise.withResolvers<"elapsed" | "aborted">();
+    const cancel = after(ms, () => resolve("elapsed"));
+    signal?.addEventListener("abort", () => resolve("aborted"), { once: true });
+    signal?.addEventListener("abort", cancel, { once: true });
+    return promise;
+  };
+  const clock: Clock = { ...manual, wait };
   const turnstile = openTurnstile({ clock, callsMax, holdMsMax: 60_000 });
   const sent: string[] = [];
   const open = new Map<string, (answer: ModelAnswer) => void>();
@@ -296,34 +306,6 @@ function gate({ callsMax }: { callsMax: number }) {
     return turnstile.guard(call, name.charAt(0)).send({}, signal);
   };
   return { send, sent, pass, timers, finish: (name: string, answer: ModelAnswer) => open.get(name)?.(answer) };
-}
-
-/** Time that moves by hand. */
-function handClock() {
-  let nowMs = 1_000;
-  const waits = new Set<{ readonly atMs: number; readonly end: (how: "elapsed" | "aborted") => void }>();
-  const clock: Clock = {
-    now: () => nowMs,
-    monotonic: () => nowMs,
-    wait: (ms, signal) =>
-      new Promise((resolve) => {
-        const wait = {
-          atMs: nowMs + ms,
-          end: (how: "elapsed" | "aborted") => {
-            waits.delete(wait);
-            resolve(how);
-          },
-        };
-        waits.add(wait);
-        signal?.addEventListener("abort", () => wait.end("aborted"), { once: true });
-      }),
-    after: () => () => undefined,
-  };
-  const pass = (ms: number) => {
-    nowMs += ms;
-    for (const wait of waits) if (wait.atMs <= nowMs) wait.end("elapsed");
-  };
-  return { clock, pass, timers: () => waits.size };
 }
 
 test("a key nobody knows is named [P2]", () => {

@@ -143,16 +143,11 @@ const asked: FollowFrame = { frame: "event", event: { seq: 1, at: 0, type: "step
 const text: FollowFrame = { frame: "delta", ...place, kind: "text", offset: 0, text: "Hello" };
 
 function openWaitingLine() {
-  const terminal = openTestTerminal();
-  const clock = manualClock();
-  const console = new InteractiveConsole({
-    ...{ ...terminal.streams, clock, prompt: "> ", promptMore: ". " },
-    pasteLabel: () => "",
-    complete: () => [[], ""],
-  });
+  const opened = open();
+  const { console, clock, raw } = opened;
   const line = new WaitingLine({ console, clock, words: wordsFor("en"), style: styleFor({ color: false }) });
-  const before = terminal.raw().length;
-  return { ...terminal, console, clock, line, written: () => terminal.raw().slice(before) };
+  const before = raw().length;
+  return { ...opened, line, written: () => raw().slice(before) };
 }
 
 const clear = "\u001b[1G\u001b[2K";

@@ -12,7 +12,7 @@ import { createToolWriter } from "../../src/models/wire/sent-tools.ts";
 import { eventOf } from "../world/wire.ts";
 
 /** What must come of each, whatever the format: what was said is delivered, and a failure is one that is known. */
-const comesOfIt: Readonly<Record<Misfortune, Told>> = {
+const comesOfIt = {
   "JSON that is none": { text: "hi ", finish: "error", error: ["protocol", true, "not_json"] },
   "JSON that ends in the middle": { text: "hi ", finish: "error", error: ["network", true, "closed"] },
   "no end": { text: "hi ", finish: "error", error: ["network", true, "closed"] },
@@ -26,7 +26,7 @@ const comesOfIt: Readonly<Record<Misfortune, Told>> = {
   "too long an answer": { text: "hi ", finish: "length" },
   "an answer that is filtered": { text: "hi ", finish: "content_filter" },
   "a page": { text: "", finish: "error", error: ["protocol", false, "foreign"] },
-};
+} satisfies Record<string, Told>;
 
 type Told = {
   readonly text: string;
@@ -78,24 +78,8 @@ function told({ text, finish, error, toolCalls }: ModelAnswer): Told {
   };
 }
 
-// The same misfortunes in every wire format. What must come of them is one table, in test/contracts/broken-streams.test.ts.
-
-type Misfortune =
-  | "JSON that is none"
-  | "JSON that ends in the middle"
-  | "no end"
-  | "an error in the middle"
-  | "a piece before its beginning"
-  | "an event that is too long"
-  | "an id that comes twice"
-  | "events that nobody knows"
-  | "arguments that are not JSON"
-  | "too many calls"
-  | "too long an answer"
-  | "an answer that is filtered"
-  | "a page";
-
-type BrokenStreams = Readonly<Record<Misfortune, string>>;
+/** The same misfortunes in every wire format. */
+type BrokenStreams = Readonly<Record<keyof typeof comesOfIt, string>>;
 
 const eventCharactersMax = 20_000;
 const long = "x".repeat(eventCharactersMax);

@@ -166,16 +166,18 @@ test("a slot that does not exist is refused with the ones that do; one that is n
   assert.equal(all(events, "step.started")[0]?.reason, "fallback to base");
 });
 
-test("arguments that the output limit cut off are never run; the model is told to send less at once [L5][M3]", async () => {
+test("arguments that the output limit cut off are never run; the model is told to send less at once, or what else is wrong about them [L5][M3][R1]", async () => {
   await using model = await modelServer([
     { calls: [{ name: "todo_write", arguments: '{"todos":[{"content":"a' }], finish: "length" },
-    calls(["now", {}]),
+    calls(["now", "{timezone: UTC"]),
     says("shorter"),
   ]);
   await using yard = await startYard({ model });
   const { answer, events } = await yard.ask("go");
   assert.equal(answer, "shorter");
-  assert.match(all(events, "call.finished")[0]?.text ?? "", /^Error: tool_arguments_cut: .*less text at once/);
+  const [cut, broken] = all(events, "call.finished");
+  assert.match(cut?.text ?? "", /^Error: tool_arguments_cut: .*less text at once/);
+  assert.match(broken?.text ?? "", /^Error: tool_arguments_broken: /);
 });
 
 test("a failed attempt at the last step is tried again as that step, not taken for the final answer [L8][M3]", async () => {
@@ -188,13 +190,6 @@ test("a failed attempt at the last step is tried again as that step, not taken f
   await using yard = await startYard({ model, env: { MAX_LOOPS: "2" } });
   const { answer, outcome } = await yard.ask("go");
   assert.deepEqual({ answer, outcome }, { answer: "the answer", outcome: "done" });
-});
-
-test("arguments that are broken, though not cut off, are answered with what is wrong about them [L5][R1]", async () => {
-  await using model = await modelServer([calls(["now", "{timezone: UTC"]), says("I see")]);
-  await using yard = await startYard({ model });
-  const { events } = await yard.ask("go");
-  assert.match(all(events, "call.finished")[0]?.text ?? "", /^Error: tool_arguments_broken: /);
 });
 
 test("a server that repeats the key in its refusal tells it to nobody who reads the answer or the log [M3][Q1]", async () => {

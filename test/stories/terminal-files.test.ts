@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createClient, type Fetch } from "../../src/client/client.ts";
@@ -48,6 +48,7 @@ test("a file that a message names is uploaded first, and the agent is told of it
     calls(["write_file", written]),
     says("Three."),
     says("Again."),
+    says("And again."),
   ]);
   const { chat, yard, folder } = here;
   const turn = await chat.say(`分析#数据.csv和#"my notes.md"，谢谢`, "\n\nYou> ");
@@ -69,6 +70,9 @@ test("a file that a message names is uploaded first, and the agent is told of it
   writeFileSync(join(folder, "数据.csv"), "a,b\n3,4\n");
   await chat.say("once more: #数据.csv", "✓ 数据.csv → uploads/数据.csv (csv), in place of the earlier one\n");
   await chat.waitFor("Again.");
+  mkdirSync(join(folder, "b"));
+  writeFileSync(join(folder, "b/数据.csv"), "b\n");
+  await chat.say("#b/数据.csv", "✓ b/数据.csv → uploads/数据 (2).csv (csv); the earlier 数据.csv stays\n");
 });
 
 test("a file that is not there keeps the message back, and the line is there again to be corrected [F3]", async (t) => {
@@ -248,20 +252,6 @@ function stuckAt(name: string, fetch: Fetch) {
   };
   return { client: createClient({ fetch: stuck }), isBegun: () => isBegun };
 }
-
-test("another file of the same name lies beside the earlier one; the same file takes its own place [F3]", async (t) => {
-  const folder = folderWith(t, { "a/data.csv": "a\n", "b/data.csv": "b\n" });
-  await using model = await modelServer(Array.from({ length: 4 }, () => says("Read.")));
-  await using yard = await startYard({ model });
-  await using chat = await talk(yard.client, folder);
-  await chat.say("#a/data.csv", "✓ a/data.csv → uploads/data.csv (csv)\n");
-  await chat.say("#b/data.csv", "✓ b/data.csv → uploads/data (2).csv (csv); the earlier data.csv stays\n");
-  writeFileSync(join(folder, "b/data.csv"), "b again\n");
-  await chat.say("#b/data.csv", "✓ b/data.csv → uploads/data (2).csv (csv), in place of the earlier one\n");
-  assert.deepEqual(await uploadsOf(yard, chat.id), { "data.csv": "a\n", "data (2).csv": "b again\n" });
-  // One that comes while another is answered may be answered with it.
-  assert.equal((await yard.whenAtRest(chat.id)).answer, "Read.");
-});
 
 test("Esc during an upload removes what was new there, says what stays, and gives the line back [F3][L6]", async (t) => {
   const folder = folderWith(t, { "old.txt": "old", "new.txt": "new", "slow.txt": "slow" });

@@ -325,12 +325,8 @@ test("the tree of agents opens in the chat, a nested approval is answered from t
   await row("blue").getByText("done", { exact: true }).waitFor();
   const { answer, outcome, events } = await yard.whenAtRest(id);
   assert.deepEqual([answer, outcome], ["The trip is planned.", "done"]);
-  assert.deepEqual(
-    all(events, "agent.ended")
-      .map(({ outcome: how }) => how)
-      .toSorted(),
-    ["done", "done", "done", "terminated"],
-  );
+  const ends = all(events, "agent.ended").map(({ outcome: how }) => how);
+  assert.deepEqual(ends.toSorted(), ["done", "done", "done", "terminated"]);
   // What a task made and wrote is there at its end: mail, files, the worker's own history.
   await row("amber").click();
   await pane.getByText("amber → main agent").first().waitFor();

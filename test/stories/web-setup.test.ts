@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { after, before, type TestContext, test } from "node:test";
 import type { Page } from "playwright-core";
+import type { NewEvent } from "../../src/protocol/events.ts";
 import { noBrowser, openBrowser, picture, seriousIssues, serveYard, type TestBrowser } from "../world/browser.ts";
 import { until } from "../world/events.ts";
 import { modelServer, says } from "../world/model-server.ts";
@@ -128,12 +129,12 @@ async function looksUntilFound(page: Page): Promise<void> {
 /** What was found in messages opens there, however far back it lies. */
 async function findsItsPlace(page: Page, yard: TestYard & { readonly address: string }): Promise<void> {
   const { number } = await yard.start("long");
-  for (let turn = 1; turn <= 400; turn += 1)
-    await yard.log.append(number, [
-      { type: "message.user", id: `m${turn}`, text: turn === 7 ? "where is the pangolin" : `q${turn}`, mode: "queue" },
-      { type: "turn.started", turn, message: `m${turn}`, epoch: 1 },
-      { type: "turn.finished", turn, outcome: "done" },
-    ]);
+  const turns = Array.from({ length: 400 }, (_, at): NewEvent[] => [
+    { type: "message.user", id: `m${at}`, text: at === 6 ? "where is the pangolin" : `q${at}`, mode: "queue" },
+    { type: "turn.started", turn: at + 1, message: `m${at}`, epoch: 1 },
+    { type: "turn.finished", turn: at + 1, outcome: "done" },
+  ]);
+  await yard.log.append(number, turns.flat());
   await page.getByRole("searchbox", { name: "Search conversations" }).fill("pangolin");
   await page.getByRole("link", { name: /pangolin/ }).click();
   const found = page.locator("[data-found=true]");
