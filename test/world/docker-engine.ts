@@ -24,20 +24,6 @@ export type EngineFaults = {
   readonly command?: readonly string[];
 };
 
-export type PlayedEngine = {
-  readonly socketPath: string;
-  /** Ids of containers that are there. */
-  containers(): readonly string[];
-  /** Folders and files of the machine that any container was given. */
-  mounted(): readonly string[];
-  /** From now on. */
-  breaks(faults: EngineFaults): void;
-  /** As if whoever attached to containers were killed. */
-  breakStreams(): void;
-  /** As if it were killed: every connection breaks, and nobody answers any more. */
-  vanish(): void;
-};
-
 type Container = {
   readonly id: string;
   readonly name: string;
@@ -95,10 +81,7 @@ type State = {
   faults: EngineFaults;
 };
 
-export async function playEngine(
-  t: { after(action: () => void): void },
-  options: EngineOptions,
-): Promise<PlayedEngine> {
+export async function playEngine(t: { after(action: () => void): void }, options: EngineOptions) {
   const state: State = { options, all: new Map(), mounted: [], faults: {} };
   const open = new Set<Duplex>();
   const socketPath = join(options.folder, "docker.sock");
@@ -110,6 +93,7 @@ export async function playEngine(
   });
   server.on("upgrade", (request, socket) => attach(state, request.url, socket));
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  /** As if it were killed: every connection breaks, and nobody answers any more. */
   const vanish = () => {
     for (const { running } of state.all.values()) running?.kill();
     for (const socket of open) socket.destroy();
@@ -119,15 +103,15 @@ export async function playEngine(
   const breaks = (wanted: EngineFaults) => {
     state.faults = wanted;
   };
+  /** As if whoever attached to containers were killed. */
   const breakStreams = () => {
     for (const { attached } of state.all.values()) attached?.destroy();
   };
   return {
-    socketPath,
-    breaks,
-    breakStreams,
-    vanish,
-    mounted: () => state.mounted,
+    ...{ socketPath, breaks, breakStreams, vanish },
+    /** Folders and files of the machine that any container was given. */
+    mounted: (): readonly string[] => state.mounted,
+    /** Ids of containers that are there. */
     containers: () => Array.from(state.all.keys()),
   };
 }

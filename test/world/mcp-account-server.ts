@@ -6,26 +6,6 @@ import type { TestContext } from "node:test";
 // An MCP server that wants to know who asks, with its own sign-in service: OAuth 2.1 with registration, PKCE, and
 // refresh tokens that work once; a second use of one ends all that came of it.
 
-export type AccountServer = {
-  readonly url: string;
-  /** Its own sign-in service. */
-  readonly issuer: string;
-  /** What it was asked, without what was asked of its tools. */
-  readonly asked: string[];
-  /** What came as `authorization` with requests to its tools; empty where nothing did. */
-  readonly shown: string[];
-  /** The same with requests for tokens: an app with a secret shows itself by it. */
-  readonly apps: string[];
-  /** All that were ever given out. */
-  tokens(): readonly string[];
-  /** All tokens that let somebody in now end. */
-  expire(): void;
-  /** The person forgets that they ever agreed: refresh tokens end, too. */
-  revoke(): void;
-  /** A person follows the link and agrees; answers where their browser is sent back to. */
-  agree(link: string): Promise<URL>;
-};
-
 type Grant = { readonly scope: string; readonly challenge: string };
 
 type Desk = ReturnType<typeof openDesk>;
@@ -38,7 +18,7 @@ export type AccountOptions = {
   readonly signInAt?: () => string;
 };
 
-export async function accountServer(t: TestContext, options: AccountOptions = {}): Promise<AccountServer> {
+export async function accountServer(t: TestContext, options: AccountOptions = {}) {
   const { lastsSeconds = 3_600, app, signInAt = () => base() } = options;
   const desk = openDesk(lastsSeconds);
   if (app !== undefined) desk.clients.set(app.id, [app.back]);
@@ -65,14 +45,19 @@ export async function accountServer(t: TestContext, options: AccountOptions = {}
   t.after(() => server.close());
   const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
+    /** What it was asked, and what came as `authorization` with requests to its tools, and with those for tokens. */
     ...{ url: `${base()}/mcp`, issuer: base(), asked, shown, apps },
+    /** All that were ever given out. */
     tokens: () => [...desk.scopes.keys()],
+    /** All tokens that let somebody in now end. */
     expire: () => desk.access.clear(),
+    /** The person forgets that they ever agreed: refresh tokens end, too. */
     revoke() {
       desk.access.clear();
       desk.refresh.clear();
     },
-    async agree(link) {
+    /** A person follows the link and agrees; answers where their browser is sent back to. */
+    async agree(link: string) {
       const response = await fetch(link, { redirect: "manual" });
       return new URL(response.headers.get("location") ?? "");
     },
@@ -129,10 +114,8 @@ function metadata(issuer: string): object {
   return {
     ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
     ...{ registration_endpoint: `${issuer}/register`, response_types_supported: ["code"] },
-    ...{
-      code_challenge_methods_supported: ["S256"],
-      token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
-    },
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
     ...{ grant_types_supported: ["authorization_code", "refresh_token"] },
     authorization_response_iss_parameter_supported: true,
   };

@@ -1,18 +1,12 @@
 import OpenAI from "openai";
 import { systemClock } from "../../src/base/clock.ts";
 import { listen } from "../../src/http/http.ts";
-import { startYard, type TestYard, type TestYardOptions } from "./yard.ts";
+import { startYard, type TestYardOptions } from "./yard.ts";
 
-export type OpenAiYard = {
-  readonly yard: TestYard;
-  /** Of the server, without /v1. */
-  readonly url: string;
-  readonly openai: OpenAI;
-  [Symbol.asyncDispose](): Promise<void>;
-};
+export type OpenAiYard = Awaited<ReturnType<typeof openAiYard>>;
 
-/** A yard behind a real port, and the real client of OpenAI before it. */
-export async function openAiYard(options: TestYardOptions): Promise<OpenAiYard> {
+/** A yard behind a real port, and the real client of OpenAI before it; `url` is without /v1. */
+export async function openAiYard(options: TestYardOptions) {
   const yard = await startYard(options);
   const server = await listen(yard.app, { host: "127.0.0.1", port: 0 }, { clock: systemClock });
   if (!server.ok) throw new Error(server.failure.said);

@@ -5,22 +5,16 @@ import type { Config } from "../../src/config/config.ts";
 
 // Where we lie on the machine is nobody's business [Q1]: whatever a test makes the product say is read along.
 
-/** Watches one data directory for the length of a test. */
-export type PathWatch = {
-  /** The same fetch; all that it answers is read along. */
-  readonly fetch: <Input extends unknown[]>(inner: AnyFetch<Input>) => (...input: Input) => Promise<Response>;
-  /** To be called when the yard is closed: throws where a host path stood in an answer or stands in what was stored. */
-  readonly check: (yard: { readonly config: Pick<Config, "paths"> }) => void;
-};
-
 type AnyFetch<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>;
 
-export function watchPaths({ data }: { readonly data: string }): PathWatch {
+/** Watches one data directory for the length of a test: all that `fetch` answers is read along. */
+export function watchPaths({ data }: { readonly data: string }) {
   const needles = spellingsOf(data);
   const leaks: string[] = [];
   return {
-    fetch: (inner) => readAlong(inner, needles, (leak) => leaks.push(leak)),
-    check({ config: { paths } }) {
+    fetch: <Input extends unknown[]>(inner: AnyFetch<Input>) => readAlong(inner, needles, (leak) => leaks.push(leak)),
+    /** To be called when the yard is closed: throws where a host path stood in an answer or stands in what was stored. */
+    check({ config: { paths } }: { readonly config: Pick<Config, "paths"> }) {
       const stored = leaksInStore({ data, databasePath: paths.sessionDbPath, logsFolder: paths.logsDir });
       const all = [...leaks, ...stored];
       if (all.length > 0) throw new Error(`a host path was given away:\n${all.slice(0, 10).join("\n")}`);

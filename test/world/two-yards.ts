@@ -19,14 +19,10 @@ export type OneOfTwo = Replica &
     close(): Promise<void>;
   };
 
-export type TwoYards = {
-  readonly one: OneOfTwo;
-  readonly other: OneOfTwo;
-  [Symbol.asyncDispose](): Promise<void>;
-};
+export type TwoYards = Awaited<ReturnType<typeof startTwo>>;
 
 /** Two yards on one database and one folder of files, as two processes have them. */
-export async function startTwo(options: TestYardOptions = {}): Promise<TwoYards> {
+export async function startTwo(options: TestYardOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "agentyard-two-"));
   const url = (await postgresServer()).newPlace();
   const shared = { AGENTYARD_DATABASE_URL: url, ...replicaEnv(join(folder, "files"), 2) };

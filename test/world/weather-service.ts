@@ -1,21 +1,14 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A service of somebody else: it wants a token, keeps what it was asked, and is rude enough to repeat the token. */
-export type WeatherService = {
-  readonly url: string;
-  /** Its OpenAPI document, in YAML. */
-  readonly document: string;
-  readonly asked: readonly Asked[];
-  [Symbol.asyncDispose](): Promise<void>;
-};
 export type Asked = {
   readonly line: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 };
 
-export async function weatherService(token: string): Promise<WeatherService> {
+/** A service of somebody else: it wants a token, keeps what it was asked, and is rude enough to repeat the token. */
+export async function weatherService(token: string) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -44,6 +37,7 @@ export async function weatherService(token: string): Promise<WeatherService> {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/v1`;
   return {
+    /** `document`: its OpenAPI document, in YAML. */
     ...{ url, asked, document: documentOf(url) },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
