@@ -78,22 +78,6 @@ test("the language is the one that the user speaks [Z2][P4]", () => {
   assert.equal(languageIn(said()), "en");
 });
 
-test("a summariser is told of three quarters of its room in words, and of 200 where a few are wanted [Z2]", () => {
-  const { history } = talkOf([{ said: "one", steps: [], answer: "two" }]);
-  const told = (strategy: "compact" | "summarize", tokensMax: number) =>
-    summaryRequest(history, { ...wanted, strategy, tokensMax })[0]?.text;
-  const words = [
-    ...([
-      ["compact", 1_440, 720],
-      ["compact", 135, 60],
-      ["summarize", 1_440, 200],
-      ["summarize", 300, 150],
-    ] as const),
-  ];
-  for (const [strategy, tokensMax, count] of words)
-    assert.equal(told(strategy, tokensMax), forModels.compact.summariser({ language: "en", strategy, words: count }));
-});
-
 test("a request for a summary has room for the one before it; a focus of blanks is none, and of long arguments the beginning is read [Z2]", () => {
   const talk = talkOf([{ said: "one", steps: [], answer: "two" }]);
   const [prose, head] = ["word ".repeat(1_000).trim(), "# head\n\n"];

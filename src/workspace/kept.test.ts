@@ -12,11 +12,8 @@ import { systemIds } from "../base/ids.ts";
 import { ok } from "../base/result.ts";
 import { makeFailure } from "../protocol/failure.ts";
 import { copyFiles } from "./copy.ts";
-import { Refused } from "./faults.ts";
 import { type Keeping, openKept } from "./kept.ts";
-import { openLocks } from "./locks.ts";
 import { noWorkspace } from "./none.ts";
-import { type Usage, withRoom } from "./usage.ts";
 
 // Ten bytes each: there is room for three.
 const [oldest, older, newer, newest, next] = ["oldest----", "older-----", "newer-----", "newest----", "next------"];
@@ -116,65 +113,6 @@ function openPlace(t: TestContext, limits: { readonly keptFileBytesMax?: number 
       Promise.all(texts.map(async (text) => (await kept().find(shaOf(text))) !== undefined)),
   };
 }
-
-/** A workspace of 100 bytes and 10 files at the most, in which others write as well. */
-function room(there: { bytes: number; files: number }) {
-  const clock = manualClock();
-  const known = new Map<string, Usage>();
-  let counts = 0;
-  const count = async () => {
-    counts += 1;
-    return { ...there };
-  };
-  const limits = { ...testLimits, bytesMax: 100, filesMax: 10 };
-  const budget = { path: "outputs/a", limits, clock, count, known, locks: openLocks(), folder: "w" };
-  return {
-    ...{ clock, there, counts: () => counts },
-    /** What is used by now, as it is known. */
-    used: () => [known.get("w")?.bytes, known.get("w")?.files],
-    change: (bytes: number, files = 0, work: () => Promise<void> = async () => {}) =>
-      withRoom(budget, { bytes, files }, work),
-  };
-}
-
-function refusedFor(what: "bytes" | "files", limit: number) {
-  const params = { path: "outputs/a", what, limit, setting: `workspace.${what}_max` };
-  return (error: unknown) => {
-    assert.ok(error instanceof Refused);
-    assert.deepEqual([error.reason.code, error.reason.params], ["quota_exceeded", params]);
-    return true;
-  };
-}
-
-test("what a workspace holds is counted once a minute, our own changes in between are known, and near a limit it is counted anew [W11]", async () => {
-  const { clock, change, counts, used, there } = room({ bytes: 10, files: 1 });
-  await change(20, 1);
-  clock.move(59_999);
-  await change(45, 1);
-  assert.deepEqual([counts(), used()], [1, [75, 3]], "three quarters are not near yet");
-  there.bytes = 30;
-  await change(1);
-  assert.deepEqual([counts(), used()], [2, [31, 1]], "one byte more is: others have made room");
-  clock.move(59_999);
-  await change(1);
-  clock.move(1);
-  await change(-1);
-  assert.deepEqual([counts(), used()], [3, [29, 1]]);
-});
-
-test("a limit holds to the byte and to the file, is named where it is over, and never keeps anybody from making room [W11][W7]", async () => {
-  const { change, there, used } = room({ bytes: 90, files: 8 });
-  await change(10);
-  await assert.rejects(change(11), refusedFor("bytes", 100));
-  await change(0, 2);
-  await assert.rejects(change(0, 3), refusedFor("files", 10));
-  Object.assign(there, { bytes: 500, files: 50 });
-  await assert.rejects(change(1), refusedFor("bytes", 100));
-  await change(-5);
-  await change(0, -1);
-  await assert.rejects(change(-5, 1), refusedFor("files", 10));
-  assert.deepEqual(used(), [500, 50], "a refusal sets nothing aside");
-});
 
 test("where there is no room for all drafts some stay behind; results are never left out in silence [L9][W11]", async (t) => {
   const { workspace: from, folder } = await testWorkspace(t);
