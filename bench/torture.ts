@@ -47,6 +47,12 @@ const proofs: readonly Proof[] = [
     env: { AGENTYARD_CHAOS_SERVERS: "3", AGENTYARD_CHAOS_CONVERSATIONS: "300", AGENTYARD_CHAOS_SECONDS: "180" },
   },
   {
+    name: "day",
+    what: "a whole day of a user with five kills, on both databases",
+    file: "test/torture/day.test.ts",
+    env: {},
+  },
+  {
     name: "moved-data",
     what: "10,000 conversations moved to PostgreSQL, backed up and restored",
     file: "test/stories/postgres.test.ts",
