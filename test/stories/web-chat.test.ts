@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { linkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { noBrowser, openBrowser, picture, serveYard, type TestBrowser } from "../world/browser.ts";
@@ -141,6 +143,19 @@ test("a message is edited, answered again, quoted, and a conversation branched o
   await page.getByText("This conversation was branched off").waitFor();
   assert.notEqual(page.url(), before);
   await answer(/to: the edited/).waitFor();
+});
+
+test("files that a branch could not have are named, and where they still are [B1][L9]", { skip }, async (t) => {
+  const { page, say, answer } = await open(t);
+  await say("the first");
+  await answer(/to: the first/).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const outputs = join(yard.data, "workspace", id, "outputs");
+  writeFileSync(join(yard.data, "elsewhere"), "x");
+  linkSync(join(yard.data, "elsewhere"), join(outputs, "hard"));
+  await page.getByRole("button", { name: "New conversation from here" }).click();
+  await page.getByText("These files could not be copied: outputs/hard. They are still in the conversation").waitFor();
+  await page.getByText("This conversation was branched off").waitFor();
 });
 
 test("a page that is loaded again in the middle of an answer goes on with it, and nothing comes twice [B1][C3]", {
