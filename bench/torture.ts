@@ -137,6 +137,12 @@ const proofs: readonly Proof[] = [
     env: { AGENTYARD_LOST_PATTERNS: "all" },
   },
   {
+    name: "quirks",
+    what: "every quirk of a model server, sent in pieces of 1, 7 and 4096 bytes",
+    file: "test/contracts/provider-quirks.test.ts",
+    env: { AGENTYARD_QUIRK_CUTS: "every" },
+  },
+  {
     name: "requests",
     what: "20,000 requests of every kind over every route",
     file: "test/stories/http-fuzz.test.ts",

@@ -15,8 +15,8 @@ import {
 // The skills that we ship, and their scripts in the real sandbox, on files as people have them. One guest for all.
 
 const skip = { skip: cannotUseSkills };
-/** Python takes half a second to begin, and its libraries longer. */
-const long = { skip: cannotUseSkills || (!triesAllOfSkills && "npm run torture has it") };
+/** Only in `npm run torture`: Python takes half a second to begin, and its libraries longer. */
+const longTest = triesAllOfSkills ? test : () => {};
 let guest: SkillGuest;
 before(async () => {
   if (cannotUseSkills === false) guest = await openSkillGuest();
@@ -109,7 +109,7 @@ test("every script of the skills tells its use, and what their pages show runs a
   }
 });
 
-test("without its libraries every script says which is missing, and what needs none works [K1]", long, async () => {
+longTest("without its libraries every script says which is missing, and what needs none works [K1]", skip, async () => {
   // Python without its site packages has only what it brings along itself.
   const bare = (of: typeof pdf, name: string) => of(name).replace("python3", "python3 -S");
   guest.upload("few.csv", "a,b\n1,2\n");
@@ -174,7 +174,7 @@ test("a table in GBK with a title, a total and units is read as it is meant, and
   assert.equal(guest.read("outputs/图.png").subarray(1, 4).toString(), "PNG");
 });
 
-test("odd tables are read with a warning, and what is no table is refused with advice [K1]", long, async () => {
+longTest("odd tables are read with a warning, and what is no table is refused with advice [K1]", skip, async () => {
   const [profile, group] = [tables("profile_table"), tables("group")];
   guest.upload("ragged.csv", "\uFEFFa;b;c\r\n1;2;3\r\n4;5\r\n6;7;8;9\r\n1;2;3\r\n");
   guest.upload("nested.json", JSON.stringify({ data: [{ name: "A", at: { city: "北京" } }, { name: "B" }] }));
@@ -326,53 +326,57 @@ test("a workbook is made, read with its formulas, changed, and its mistakes are 
   assert.deepEqual([d2, b4, d4, found, none], ["2000", "2150.5", "3020.5", "950.5", "无"]);
 });
 
-test("sums that miss a row are found, and files that are no workbooks are refused with advice [K1]", long, async () => {
-  guest.upload(
-    "short.json",
-    JSON.stringify({ sheets: [{ name: "a", rows: [["n"], [1], [2], [3], ["=SUM(A2:A3)"]] }] }),
-  );
-  guest.upload("bad.json", JSON.stringify({ sheets: [{ name: "a/b", rows: [["n"]] }] }));
-  guest.upload("locked.xlsx", Buffer.from("d0cf11e0a1b11ae1", "hex"));
-  guest.upload("half.xlsx", Buffer.from("504b03041400", "hex"));
-  guest.upload("text.xlsx", "a,b");
-  const make = sheets("xlsx_make");
-  const read = sheets("xlsx_read");
-  const { stdout, end } = await guest.run(
-    `${make} uploads/short.json --out outputs/short.xlsx\n${sheets("xlsx_check")} outputs/short.xlsx`,
-  );
-  assert.equal(end, "done 1");
-  assert.match(stdout, /warning: a!A5 =SUM\(A2:A3\): it leaves out row 4/);
-  // A row that no sheet has: whoever counted up to it would not come back.
-  const far = await guest.run(
-    [
-      "import zipfile",
-      "book, far = zipfile.ZipFile('outputs/short.xlsx'), zipfile.ZipFile('temp/far.xlsx', 'w')",
-      "for name in book.namelist(): far.writestr(name, book.read(name).replace(b'A5', b'A99999999').replace(b'r=\"5\"', b'r=\"99999999\"'))",
-      "far.close()",
-    ].join("\n"),
-    "python",
-  );
-  assert.deepEqual([far.end, far.stderr], ["done 0", ""]);
-  await refuses([
-    [`${make} uploads/bad.json --out outputs/x.xlsx`, /^2 error: sheet 1: the name 'a\/b' .*\[ \] :/],
-    [`${read} uploads/locked.xlsx`, /^2 error: .*old \.xls or protected/],
-    [`${read} uploads/half.xlsx`, /^2 error: .*damaged/],
-    [`${read} uploads/text.xlsx`, /^2 error: .*no workbook.*data-analysis/],
-    [`${read} temp/far.xlsx`, /^2 error: .*(beyond row 1048576|more than 1048576 rows)/],
-    [`${sheets("xlsx_check")} temp/far.xlsx`, /^2 error: .*beyond row 1048576/],
-    [`${tables("profile_table")} temp/far.xlsx`, /^2 error: .*more than 1048576 rows.*damaged/],
-    [`${read} outputs/short.xlsx --sheet b`, /^2 error: there is no sheet b; there are: a/],
-    [`${read} outputs/short.xlsx --range 'A1;B'`, /^2 error: .*write A1:D20/],
-    [
-      `${sheets("xlsx_edit")} outputs/short.xlsx --set A1 --out outputs/y.xlsx`,
-      /^2 error: --set 'A1' is not Sheet!B2=value/,
-    ],
-    [
-      `${sheets("xlsx_edit")} outputs/short.xlsx --set A1=2 --out outputs/short.xlsx`,
-      /^2 error: --out would overwrite/,
-    ],
-  ]);
-});
+longTest(
+  "sums that miss a row are found, and files that are no workbooks are refused with advice [K1]",
+  skip,
+  async () => {
+    guest.upload(
+      "short.json",
+      JSON.stringify({ sheets: [{ name: "a", rows: [["n"], [1], [2], [3], ["=SUM(A2:A3)"]] }] }),
+    );
+    guest.upload("bad.json", JSON.stringify({ sheets: [{ name: "a/b", rows: [["n"]] }] }));
+    guest.upload("locked.xlsx", Buffer.from("d0cf11e0a1b11ae1", "hex"));
+    guest.upload("half.xlsx", Buffer.from("504b03041400", "hex"));
+    guest.upload("text.xlsx", "a,b");
+    const make = sheets("xlsx_make");
+    const read = sheets("xlsx_read");
+    const { stdout, end } = await guest.run(
+      `${make} uploads/short.json --out outputs/short.xlsx\n${sheets("xlsx_check")} outputs/short.xlsx`,
+    );
+    assert.equal(end, "done 1");
+    assert.match(stdout, /warning: a!A5 =SUM\(A2:A3\): it leaves out row 4/);
+    // A row that no sheet has: whoever counted up to it would not come back.
+    const far = await guest.run(
+      [
+        "import zipfile",
+        "book, far = zipfile.ZipFile('outputs/short.xlsx'), zipfile.ZipFile('temp/far.xlsx', 'w')",
+        "for name in book.namelist(): far.writestr(name, book.read(name).replace(b'A5', b'A99999999').replace(b'r=\"5\"', b'r=\"99999999\"'))",
+        "far.close()",
+      ].join("\n"),
+      "python",
+    );
+    assert.deepEqual([far.end, far.stderr], ["done 0", ""]);
+    await refuses([
+      [`${make} uploads/bad.json --out outputs/x.xlsx`, /^2 error: sheet 1: the name 'a\/b' .*\[ \] :/],
+      [`${read} uploads/locked.xlsx`, /^2 error: .*old \.xls or protected/],
+      [`${read} uploads/half.xlsx`, /^2 error: .*damaged/],
+      [`${read} uploads/text.xlsx`, /^2 error: .*no workbook.*data-analysis/],
+      [`${read} temp/far.xlsx`, /^2 error: .*(beyond row 1048576|more than 1048576 rows)/],
+      [`${sheets("xlsx_check")} temp/far.xlsx`, /^2 error: .*beyond row 1048576/],
+      [`${tables("profile_table")} temp/far.xlsx`, /^2 error: .*more than 1048576 rows.*damaged/],
+      [`${read} outputs/short.xlsx --sheet b`, /^2 error: there is no sheet b; there are: a/],
+      [`${read} outputs/short.xlsx --range 'A1;B'`, /^2 error: .*write A1:D20/],
+      [
+        `${sheets("xlsx_edit")} outputs/short.xlsx --set A1 --out outputs/y.xlsx`,
+        /^2 error: --set 'A1' is not Sheet!B2=value/,
+      ],
+      [
+        `${sheets("xlsx_edit")} outputs/short.xlsx --set A1=2 --out outputs/short.xlsx`,
+        /^2 error: --out would overwrite/,
+      ],
+    ]);
+  },
+);
 
 test("a deck is made from an outline, fits its slides, and is read back word for word [K1]", skip, async () => {
   const outline =
