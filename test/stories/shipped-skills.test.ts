@@ -16,7 +16,8 @@ import {
 
 const skip = { skip: cannotUseSkills };
 /** Only in `npm run torture`: Python takes half a second to begin, and its libraries longer. */
-const longTest = triesAllOfSkills ? test : () => {};
+const longTest = (title: string, options: typeof skip, run: () => Promise<void>): void =>
+  void (triesAllOfSkills && test(title, options, run));
 let guest: SkillGuest;
 before(async () => {
   if (cannotUseSkills === false) guest = await openSkillGuest();
