@@ -17,13 +17,11 @@ const files = {
 const saidBy = (events: readonly LogEvent[], agent?: string) =>
   all(events, "message.assistant").flatMap((event) => (event.agent === agent && event.text !== "" ? [event.text] : []));
 
-async function filled(yard: TestYard, names: readonly (keyof typeof files)[] = Object.keys(files).filter(isName)) {
+async function filled(yard: TestYard) {
   const { id } = await must(yard.client.call("createConversation", { body: {} }));
-  for (const name of names) await must(yard.client.upload(id, name, Buffer.from(files[name])));
+  for (const [name, text] of Object.entries(files)) await must(yard.client.upload(id, name, Buffer.from(text)));
   return id;
 }
-
-const isName = (name: string): name is keyof typeof files => name in files;
 
 function made(yard: TestYard, { conversation }: Rested, path: string): string {
   return readFileSync(join(yard.data, "workspace", conversation, path), "utf8");

@@ -104,27 +104,6 @@ test("how much is thought is said in words from Gemini 3 on, in tokens before, a
   assert.deepEqual([thought("gemini-2.0-flash", "low"), thought("gemini-1.5-pro")], [undefined, undefined]);
 });
 
-test("signatures stay on the parts where they came, in a stream and in a whole answer [M6]", async () => {
-  const calls = [
-    { id: "a", name: "now", arguments: '{"zone":"UTC"}' },
-    { id: "b", name: "now", arguments: "{}" },
-  ];
-  const thinking = { text: "I look.", reasoning: "hm well", calls };
-  const { answers } = await ask(
-    [thinking, { ...thinking, text: "All of it." }],
-    { tools: [now] },
-    { tools: [now], stream: false },
-  );
-  assert.deepEqual(
-    answers.map(({ reasoningDetails }) => reasoningDetails),
-    [
-      [{ ...origin, items: [{ length: 7 }, { thoughtSignature: "sealed 1: hm well" }, {}] }],
-      [{ ...origin, items: [{ length: 10 }, { thoughtSignature: "sealed 2: hm well" }, {}] }],
-    ],
-  );
-  assert.deepEqual([answers[0]?.toolCalls, answers[0]?.reasoning], [calls, "hm well"]);
-});
-
 test("parts go back as they came; a call of another model says that it has no signature, where one is demanded [M6]", () => {
   const items = [
     { thought: "hm", thoughtSignature: "t" },

@@ -183,18 +183,6 @@ for (const [api, form] of Object.entries(forms)) {
     });
     fc.assert(property);
   });
-
-  test(`${api}: what is written by growing is what is written at once [L3][M6]`, () => {
-    const property = fc.property(fc.array(turn, { maxLength: 4 }), fc.nat(20), (turns, cut) => {
-      const messages = turns.flat();
-      const growing = createTranscripts(form, 10);
-      growing(messages.slice(0, cut), "c");
-      const grown = growing(messages, "c");
-      const atOnce = createTranscripts(form, 10)(messages, "c");
-      assert.deepEqual({ ...grown, bytes: { ...grown.bytes, reused: 0 } }, atOnce);
-    });
-    fc.assert(property);
-  });
 }
 
 test("conversations beyond the limit are forgotten, the silent ones first [L3]", () => {
