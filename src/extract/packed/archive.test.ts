@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crc32, deflateRawSync } from "node:zlib";
+import { deflateRawSync } from "node:zlib";
+import { zip } from "../../../test/world/odd-zip.ts";
 import { zipped } from "../../../test/world/packed-files.ts";
 import { openLosses } from "../losses.ts";
 import { type Archive, archiveLimits, openArchive } from "./archive.ts";
@@ -33,54 +34,13 @@ type Made = {
 
 /** An archive by hand: what its directory says need not be so. */
 function archiveOf(entries: readonly Made[], { isLarge = false, behind = "" } = {}): Uint8Array {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let at = 0;
-  for (const { name, data, said = data.length, flags = 0, method = 8 } of entries) {
-    const packed = method === 8 ? deflateRawSync(data) : Buffer.from(data);
-    const head = Buffer.alloc(30);
-    head.writeUInt32LE(0x04034b50, 0);
-    head.writeUInt16LE(Buffer.byteLength(name), 26);
-    const entry = Buffer.alloc(46);
-    entry.writeUInt32LE(0x02014b50, 0);
-    entry.writeUInt16LE(flags, 8);
-    entry.writeUInt16LE(method, 10);
-    entry.writeUInt32LE(crc32(data), 16);
-    entry.writeUInt32LE(packed.length, 20);
-    entry.writeUInt32LE(isLarge ? 0xff_ff_ff_ff : said, 24);
-    entry.writeUInt16LE(Buffer.byteLength(name), 28);
-    entry.writeUInt32LE(at, 42);
-    const extra = Buffer.alloc(isLarge ? 12 : 0);
-    if (isLarge) {
-      entry.writeUInt16LE(extra.length, 30);
-      extra.writeUInt16LE(1, 0);
-      extra.writeUInt16LE(8, 2);
-      extra.writeBigUInt64LE(BigInt(said), 4);
-    }
-    parts.push(head, Buffer.from(name), packed);
-    directory.push(entry, Buffer.from(name), extra);
-    at += head.length + Buffer.byteLength(name) + packed.length;
-  }
-  const size = Buffer.concat(directory).length;
-  return Buffer.concat([...parts, ...directory, ...ends(entries.length, size, at, isLarge), Buffer.from(behind)]);
-}
-
-function ends(entries: number, size: number, offset: number, isLarge: boolean): Buffer[] {
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(isLarge ? 0xff_ff : entries, 10);
-  end.writeUInt32LE(isLarge ? 0xff_ff_ff_ff : size, 12);
-  end.writeUInt32LE(isLarge ? 0xff_ff_ff_ff : offset, 16);
-  if (!isLarge) return [end];
-  const large = Buffer.alloc(56);
-  large.writeUInt32LE(0x06064b50, 0);
-  large.writeBigUInt64LE(BigInt(entries), 32);
-  large.writeBigUInt64LE(BigInt(size), 40);
-  large.writeBigUInt64LE(BigInt(offset), 48);
-  const locator = Buffer.alloc(20);
-  locator.writeUInt32LE(0x07064b50, 0);
-  locator.writeBigUInt64LE(BigInt(offset + size), 8);
-  return [large, locator, end];
+  const rows = entries.map(({ name, data, said = data.length, flags = 0, method = 8 }) => {
+    const content = Buffer.from(data);
+    const size = Buffer.from([1, 0, 8, 0, said, 0, 0, 0, 0, 0, 0, 0]);
+    const sizes = isLarge ? { bytes: 0xff_ff_ff_ff, added: [size] } : { bytes: said };
+    return { name, content, packed: method === 8 ? deflateRawSync(content) : content, flags, method, ...sizes };
+  });
+  return Buffer.concat([zip(rows, { isLarge }), Buffer.from(behind)]);
 }
 
 const text = (bytes: number) => Buffer.alloc(bytes, "a");
