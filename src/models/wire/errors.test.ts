@@ -23,7 +23,6 @@ const wordings: [status: number, body: unknown, kind: string][] = [
   [400, "too many tokens: size limit exceeded by 300 tokens", "context_overflow"],
   [400, "length of prompt_tokens (40000) must be less than max_seq_len (32768).", "context_overflow"],
   [500, "litellm.ContextWindowExceededError: too much", "context_overflow"],
-  [400, "prompt is too long: 208310 tokens > 200000 maximum", "context_overflow"],
   [400, "输入内容过长", "context_overflow"],
   [400, "请求的 token 数超过最大限制", "context_overflow"],
   // The room for the answer is what is wrong.
@@ -43,7 +42,6 @@ const wordings: [status: number, body: unknown, kind: string][] = [
   [500, "该令牌额度已用尽", "quota"],
   [200, { base_resp: { status_code: 1008, status_msg: "insufficient balance" } }, "quota"],
   // A limit that passes.
-  [429, "Too many requests", "rate_limit"],
   [429, "This request would exceed your rate limit of 40,000 input tokens per minute", "rate_limit"],
   [400, { error: { message: "no more", code: "rate_limit_exceeded" } }, "rate_limit"],
   [200, { base_resp: { status_code: 1002, status_msg: "rate limit" } }, "rate_limit"],
@@ -58,7 +56,6 @@ const wordings: [status: number, body: unknown, kind: string][] = [
   [500, "model requires more system memory (5.6 GiB) than is available", "overloaded"],
   [500, { error: { type: "invalid_request_error", message: "Something broke" } }, "overloaded"],
   [524, "", "overloaded"],
-  [529, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "overloaded"],
   [424, { message: "The model returned an error" }, "overloaded"],
   // There is no such thing.
   [400, "openai/nope is not a valid model ID", "not_found"],
