@@ -37,10 +37,10 @@ test("readers that take a byte a second, in the log or in an answer, cost little
     t.after(slow.close);
     await until("all listen", () => yard.listeners() >= readers);
     const words = await talkOnce();
-    const bytes = (used() - before) / readers;
-    t.diagnostic(`${Math.round(bytes / 1024)} KB for each slow reader of the ${place}, ${words} words for a quick one`);
     assert.ok(words > 0, "somebody quick reads along");
-    assert.ok(bytes < readerBytesMax, `${Math.round(bytes / 1024)} KB for each slow reader of the ${place}`);
+    // What is on its way to the kernel, or was just compiled, is let go of in a moment.
+    const limit = `each slow reader of the ${place} costs at most ${readerBytesMax} bytes`;
+    await until(limit, () => (used() - before) / readers <= readerBytesMax);
     slow.leave();
     await until("all are forgotten", () => yard.listeners() === 0);
   }
