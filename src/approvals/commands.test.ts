@@ -13,6 +13,8 @@ judged("deleting asks outside temp/ and /tmp, however the path is reached [H1]",
     cd temp && cd - && rm a
     for (( ; $(rm outputs/a); )); do ls; done
     if true; then alias x=rm; fi; x outputs/a
+    hash -p /bin/rm ls; ls outputs/a
+    test -d temp || rm outputs/a
     python3 -c 'from functools import partial; import os; partial(os.remove,"a")()'
     ls outputs/* | xargs -I{} rm {}
     echo $(( (1 + -$(rm outputs/a)) ? 1 : 2 ))
