@@ -3,7 +3,17 @@
 //   npm test -- word…                    only files whose path has one of the words
 //   npm test -- --test-name-pattern=re   only tests whose name fits
 //   npm run test:changed                 only what the change since main can reach; `-- --since HEAD~3` for another start
-import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { noBrowser, startBrowser } from "../test/world/browser.ts";
@@ -84,11 +94,7 @@ function chosenFiles(): string[] {
 }
 
 function knownDurations(): Record<string, number> {
-  try {
-    return JSON.parse(readFileSync(durations, "utf8"));
-  } catch {
-    return {}; // Nothing was run here yet.
-  }
+  return existsSync(durations) ? JSON.parse(readFileSync(durations, "utf8")) : {};
 }
 
 /** Its first line says why. */
